@@ -1,4 +1,5 @@
 /** `docket status` as text: one labelled block for each subject, in lines that fit the terminal. */
+import { skipCommand } from '../projections/halt.ts';
 import { MOST_EVENTS_COUNTED, type ProjectionReport } from '../projections/status.ts';
 import { type CallbackHost, MOST_COUNTED } from '../queries/callback-hosts.ts';
 import { isUnreadable, type Section, type StorageStatus, type Unreadable } from '../queries/status.ts';
@@ -12,7 +13,7 @@ import { MICROS_PER_SECOND, type Micros, toMicros } from '../runtime/instant.ts'
 import { formatAmount, usdcText } from '../solana/decimal-amount.ts';
 import { nodeLines } from './status-nodes.ts';
 import type { NodePart, StatusSnapshot } from './status-snapshot.ts';
-import { age, bytes, count, counted, type Row, seconds, utc } from './status-text.ts';
+import { age, bytes, count, counted, positionText, type Row, seconds, utc } from './status-text.ts';
 
 const SOL_DECIMALS = 9;
 const MOST_ALARMS = 8;
@@ -91,7 +92,7 @@ const moneyText = ({ usdc, answers }: MoneyStatus): string =>
 
 function logText({ position, rate }: LogStatus): string {
   if (position === null) return 'empty';
-  const at = `position ${BigInt(position)}`;
+  const at = `position ${positionText(position)}`;
   if (rate === null) return `${at}; the rate is known while a node runs`;
   const perSecond = rate.events / Math.max(1, rate.seconds);
   const text = perSecond >= 10 ? Math.round(perSecond).toLocaleString('en') : perSecond.toFixed(1);
@@ -135,11 +136,11 @@ function behindRows({ projection, active }: ProjectionReport, width: number, now
   return [
     {
       label: '',
-      text: `${name}  HALTED at position ${BigInt(halt.position)}, ${halt.type} ${halt.revision} of ${halt.stream}: ${halt.error}; ${lag}`,
+      text: `${name}  HALTED at position ${positionText(halt.position)}, ${halt.type} ${halt.revision} of ${halt.stream}: ${halt.error}; ${lag}`,
     },
     {
       label: '',
-      text: `  Update the service, or skip the event: docket projections skip ${projection} --position ${BigInt(halt.position)} --reason TEXT`,
+      text: `  Correct the cause, or skip the event: ${skipCommand(projection, halt.position)}`,
     },
   ];
 }

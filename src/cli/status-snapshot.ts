@@ -28,7 +28,7 @@ export interface NodePart extends StatusPart {
 
 export interface StatusSnapshot {
   readonly at: Instant;
-  /** Whether nothing is down: no part of a node, no projection halted, the storage readable. */
+  /** Whether nothing is down: no part of a node, no projection that answers need is halted, the storage readable. */
   readonly ok: boolean;
   readonly engines: string;
   /** `elsewhere`: the service at the admin port of this configuration serves another storage. */
@@ -85,8 +85,14 @@ function runningNodes(storage: Section<StorageStatus>): readonly NodeStanding[] 
   return storage.nodes.nodes.filter(({ state }) => state === 'running');
 }
 
+/** Read models that only operators use take no node out of service, as on `/readyz`. */
+const SERVED: ReadonlySet<string> = new Set(
+  PROJECTIONS.filter(({ forOperators }) => !forOperators).map(({ name }) => name),
+);
+
 const hasHalted = ({ projections }: StorageStatus): boolean =>
-  !isUnreadable(projections) && projections.some(({ active }) => active.halt !== null);
+  !isUnreadable(projections) &&
+  projections.some(({ projection, active }) => active.halt !== null && SERVED.has(projection));
 
 /** The parts of every node; those of the service here as it answers now. */
 function partsOf(

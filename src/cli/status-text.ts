@@ -22,6 +22,9 @@ export function seconds(number: number): string {
   return `${Math.round(whole / 86_400)} days`;
 }
 
+/** Positions of engines are filled with zeros, so that they sort, and may have a second part. */
+export const positionText = (position: string): string => position.replace(/^0+(?=\d)/, '').replace(/\/.*$/s, '');
+
 export const age = (at: Instant, now: Micros): string => seconds((now - toMicros(at)) / MICROS_PER_SECOND);
 
 /** A count that ends at a limit: `100,000+`. */

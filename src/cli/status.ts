@@ -29,7 +29,8 @@ way, callbacks that are due by host, what was taken today (UTC), how long the fe
 the nodes and what each owns, and the last alarms of all of them. Everything is read from the storage and from the
 running service, and nothing is written. The service may be running or stopped, here or on other machines.
 
-Exit codes: 0 nothing is down; 1 a part of a node is down, a projection is halted, or the storage cannot be read;
+Exit codes: 0 nothing is down; 1 a part of a node is down, a projection that answers need is halted, or the
+storage cannot be read;
 2 wrong usage; 3 there is nothing to read.
 
 Examples:

@@ -94,8 +94,26 @@ const CHAIN_ADVICE: Advice = {
   hint: 'Check SOLANA_RPC_URL and the network; you can set several endpoints. Nothing is sold or charged meanwhile.',
 };
 
-/** Code and hint for parts whose check fails (`watchHealth`). */
+const STORAGE_ADVICE: Advice = {
+  code: 'storage_unavailable',
+  hint: 'Check that the storage answers: EVENTSTORE_URL and MONGODB_URL, or the disk that holds DATA_DIR. It is used again by itself once it does.',
+};
+
+const SYSTEM_ADVICE: Advice = {
+  code: 'check_failed',
+  hint: 'The operating system did not answer the check. Look at its log, and at the disk that holds DATA_DIR.',
+};
+
+/** Code and hint for parts whose check fails without naming its own, or does not answer in time (`watchHealth`). */
 export const HEALTH_ADVICE: Readonly<Record<string, Advice>> = {
+  event_log: STORAGE_ADVICE,
+  payload_store: STORAGE_ADVICE,
+  read_store: STORAGE_ADVICE,
+  disk: SYSTEM_ADVICE,
+  open_files: SYSTEM_ADVICE,
+  projections: STORAGE_ADVICE,
+  signing_keys: STORAGE_ADVICE,
+  callbacks: STORAGE_ADVICE,
   chain: CHAIN_ADVICE,
   payment_receiver: CHAIN_ADVICE,
 };

@@ -146,7 +146,7 @@ describe('docket status', () => {
     expect(lines.slice(3, 7)).toEqual([
       'projections  1 of 3 up to date',
       '             cases     HALTED at position 41, DocketObserved 3 of case-cand-1: unknown source; 1,000,000+ events and 5 min behind',
-      '               Update the service, or skip the event: docket projections skip cases --position 41 --reason TEXT',
+      '               Correct the cause, or skip the event: docket projections skip cases --position 00000000000000000041 --reason "…"',
       '             payments  12 events and 1 s behind, moved 2 s ago',
     ]);
   });
@@ -257,6 +257,8 @@ describe('docket status', () => {
     expect(text({ position: '7', rate: { events: 10_000, seconds: 60, more: true } })).toBe(
       'log          position 7; more than 167 events/s in the last 60 s',
     );
+    const onEngines = '00000000000000000531/00000000000000000531';
+    expect(text({ position: onEngines, rate: null })).toContain('position 531; ');
     expect(text({ position: null, rate: null })).toBe('log          empty');
     expect(text({ position: '7', rate: null })).toBe('log          position 7; the rate is known while a node runs');
   });

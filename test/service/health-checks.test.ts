@@ -1,7 +1,8 @@
 import { open } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
 import { type HealthWatch, isReady, LOOKS_TO_TELL_BETTER, watchHealth } from '../../src/http/admin/health.ts';
-import { systemClock } from '../../src/runtime/instant.ts';
+import { DELIVERY_TIMERS } from '../../src/projections/deliveries.ts';
+import { MICROS_PER_SECOND, systemClock, toInstant } from '../../src/runtime/instant.ts';
 import { openFiles } from '../../src/runtime/open-files.ts';
 import {
   alarmsTo,
@@ -143,7 +144,7 @@ describe('a storage component that fails', () => {
       failure = new Error('broken');
       await watch.refresh();
       expect(watch.health().event_log).toMatchObject({ status: 'down', reason: 'broken' });
-      expect(watch.health().event_log).not.toHaveProperty('code');
+      expect(watch.health().event_log).toMatchObject({ code: 'storage_unavailable', hint: expect.any(String) });
       failure = null;
       await watch.refresh();
       expect(isReady(watch.health())).toBe(true);
@@ -190,4 +191,59 @@ describe('what payments need', () => {
       watch.stop();
     }
   });
+});
+
+describe('every part', () => {
+  const now = systemClock.now();
+  /** A read store in which every collection holds this document. */
+  const holding = (document: object) => ({ find: async () => [{ id: 'one', position: '1', document }] });
+  const timer = { partition: 0, dueAt: toInstant(now - 301 * MICROS_PER_SECOND), origin: 'https://a.example' };
+  const lagging = { projection: 'cases', state: 'running', halt: null, secondsBehind: 6 };
+
+  it.each([
+    ['callbacks', { clock: systemClock, readStore: late() }, 'callbacks_overdue', 'docket status'],
+    [
+      'signing_keys',
+      { readStore: holding({ masterVersion: 7 }), masterKeys: { versions: [8] } },
+      'master_key_missing',
+      'MASTER_KEY',
+    ],
+    ['projections', { runner: { status: async () => [lagging] } }, 'projections_behind', 'status'],
+  ])('that is degraded says why, with a code and what to do: %s', async (part, parts, code, hint) => {
+    const { watch } = watching([part], parts as unknown as CheckedParts);
+    await watch.refresh();
+    watch.stop();
+    const found = { status: 'degraded', reason: expect.any(String), code, hint: expect.stringContaining(hint) };
+    expect(watch.health()[part]).toMatchObject(found);
+  });
+
+  it('whose check has no answer has a code and a hint, too', async () => {
+    const checks = Object.keys(
+      healthChecks({ freeBytes: async () => 1, openFiles: async () => null } as unknown as CheckedParts),
+    );
+    const watch = watchHealth({
+      checks: Object.fromEntries(checks.map((part) => [part, () => new Promise<never>(() => undefined)])),
+      advice: HEALTH_ADVICE,
+      clock: systemClock,
+      everyMs: 60_000,
+      timeoutMs: 1,
+    });
+    await watch.refresh();
+    watch.stop();
+    for (const part of checks) {
+      expect(watch.health()[part], part).toMatchObject({
+        status: 'down',
+        code: expect.any(String),
+        hint: expect.any(String),
+      });
+    }
+  });
+
+  /** No host is paused, and one callback is late. */
+  function late() {
+    return {
+      find: async ({ collection }: { readonly collection: string }) =>
+        collection === DELIVERY_TIMERS ? [{ id: 'one', position: '1', document: timer }] : [],
+    };
+  }
 });

@@ -15,6 +15,8 @@ export const MAIN_JOB = [
   'test/dockets/ingest.test.ts',
   'test/queries/case-answer.test.ts',
   'test/queries/delivery-history.test.ts',
+  'test/queries/status.test.ts',
+  'test/service/node-role.test.ts',
   'test/processes/after-settlement.test.ts',
   'test/processes/callbacks/clock.test.ts',
   'test/processes/callbacks/deliveries.test.ts',
