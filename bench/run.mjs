@@ -14,6 +14,7 @@ import { parseArgs } from 'node:util';
 const NAMES = [
   'append',
   'rebuild',
+  'rebuild-beside',
   'audit-verify',
   'delta',
   'full-answer',
