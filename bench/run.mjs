@@ -15,6 +15,7 @@ const NAMES = [
   'append',
   'rebuild',
   'rebuild-beside',
+  'revenue',
   'audit-verify',
   'delta',
   'full-answer',

@@ -1,5 +1,5 @@
 /** Reads the events before an event in its own stream, for folds that join them. */
-import { decodeEvent } from '../events/codec.ts';
+import { upcastData } from '../events/codec.ts';
 import { isOwnEvent } from '../events/own-event.ts';
 import type { EventLog, RecordedEvent } from '../storage/event-log.ts';
 import type { Earlier, ProjectedEvent, Projection } from './projection.ts';
@@ -26,11 +26,14 @@ export async function withEarlier(
   return joined;
 }
 
-/** Events of other programs in a shared log are left out. */
+/**
+ * Events of other programs in a shared log are left out. Those of the service are not validated again: it takes longer than
+ * the fold, and the read model of payments halts at one that does not fit.
+ */
 async function earlierOf(log: Log, { stream, revision }: RecordedEvent): Promise<readonly Earlier[]> {
   if (revision === 0) return [];
   const recorded = await log.read(stream, { limit: revision });
   return recorded
     .filter(({ type }) => isOwnEvent(stream, type))
-    .map((one) => ({ event: decodeEvent(one), recorded: one }));
+    .map((one) => ({ event: { type: one.type, data: upcastData(one) }, recorded: one }));
 }

@@ -73,8 +73,8 @@ interface Request {
   readonly wallet: string;
   readonly endpoint: string;
   readonly courts: readonly CourtPart[];
-  /** Lamports that our fee payer owes once the transaction is on the chain. */
-  readonly fee: bigint;
+  /** The signed transaction, base64; null before the submission. */
+  readonly wire: string | null;
   readonly outcome: Pick<Share, 'day' | 'figures' | 'refusal'> | null;
 }
 
@@ -86,7 +86,7 @@ export function sharesOf(history: readonly RecordedPaymentEvent[]): readonly Sha
     if (event.type === 'PaymentAuthorized') {
       if (request) shares.push(...outcomeOf(request));
       const { wallet, endpoint } = event.data;
-      request = { wallet, endpoint, courts: [{ court: NO_COURT, cases: 1 }], fee: 0n, outcome: null };
+      request = { wallet, endpoint, courts: [{ court: NO_COURT, cases: 1 }], wire: null, outcome: null };
     } else if (event.type === 'QueryFailed' && request) {
       const figures = { ...NO_FIGURES, failedQueries: 1 };
       const refusal = { of: 'query', reason: event.data.code } as const;
@@ -104,7 +104,7 @@ function changed(known: Request | null, event: PaymentEvent, at: Instant): Reque
     case 'QueryAnswered':
       return known && { ...known, courts: courtsOf(event.data.courts) };
     case 'PaymentSubmitted':
-      return known && { ...known, fee: sponsoredFee(event.data.wire, known.wallet) };
+      return known && { ...known, wire: event.data.wire };
     case 'PaymentSettled':
     case 'PaymentSettledLate': {
       const request = known ?? unknownRequest(event.data.wallet);
@@ -114,14 +114,18 @@ function changed(known: Request | null, event: PaymentEvent, at: Instant): Reque
         late: event.type === 'PaymentSettledLate' ? 1 : 0,
         answers: event.data.answeredCases,
         usdc: BigInt(event.data.amount),
-        fees: request.fee,
+        fees: sponsoredFee(request),
       };
       return { ...request, outcome: { day: dayOf(at), figures, refusal: null } };
     }
     case 'PaymentFailed': {
       const request = known ?? unknownRequest(event.data.wallet);
       const { reason } = event.data;
-      const figures = { ...NO_FIGURES, failed: 1, failedFees: reason === 'on_chain_error' ? request.fee : 0n };
+      const figures = {
+        ...NO_FIGURES,
+        failed: 1,
+        failedFees: reason === 'on_chain_error' ? sponsoredFee(request) : 0n,
+      };
       return { ...request, outcome: { day: dayOf(at), figures, refusal: { of: 'payment', reason } } };
     }
     case PaymentRolledBack.type: {
@@ -132,7 +136,7 @@ function changed(known: Request | null, event: PaymentEvent, at: Instant): Reque
         rolledBack: 1,
         rolledBackUsdc: BigInt(amount),
         // A transaction that is on no finalized block cost nothing.
-        failedFees: reason === 'failed_on_the_finalized_chain' ? request.fee : 0n,
+        failedFees: reason === 'failed_on_the_finalized_chain' ? sponsoredFee(request) : 0n,
       };
       const day = request.outcome?.day ?? dayOf(at);
       return { ...request, outcome: { day, figures, refusal: { of: 'payment', reason } } };
@@ -146,7 +150,7 @@ const unknownRequest = (wallet: string): Request => ({
   wallet,
   endpoint: NOT_RECORDED,
   courts: [{ court: NOT_RECORDED, cases: 1 }],
-  fee: 0n,
+  wire: null,
   outcome: null,
 });
 
@@ -157,8 +161,9 @@ function courtsOf(courts: readonly CourtPart[] | undefined): readonly CourtPart[
   return courts.length === 0 ? [{ court: NO_COURT, cases: 1 }] : courts;
 }
 
-/** The fee of a transaction whose fee payer is not the wallet itself; 0 if the wallet pays it. */
-function sponsoredFee(wire: string, wallet: string): bigint {
+/** What our fee payer pays for a transaction on the chain; 0 if the wallet pays it. */
+function sponsoredFee({ wire, wallet }: Request): bigint {
+  if (wire === null) return 0n;
   const bytes = Buffer.from(wire, 'base64');
   const transaction = decodeTransaction(bytes);
   if ('fault' in transaction) return 0n;

@@ -9,6 +9,7 @@ import {
   PaymentRolledBack,
   PaymentSettled,
   PaymentSettledLate,
+  paymentOf,
   QueryFailed,
 } from '../events/payment.ts';
 import type { ProjectedEvent, Projection, Target } from './projection.ts';
@@ -82,7 +83,10 @@ export const revenue: Projection<Outcome> = {
 
   needsEarlier: () => true,
 
-  targets: (projected) => [...changesOf(projected).values()].map(({ collection, id }) => ({ collection, id })),
+  targets: (projected) =>
+    paymentOf(projected.recorded.stream) === null
+      ? []
+      : [...changesOf(projected).values()].map(({ collection, id }) => ({ collection, id })),
 
   fold(target, document, projected) {
     const change = changesOf(projected).get(keyOf(target));
