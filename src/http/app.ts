@@ -123,6 +123,7 @@ export function buildApp(dependencies: AppDependencies): FastifyInstance {
     clientAddresses,
     newestBlockhash,
     routes,
+    tracer: dependencies.tracer,
   });
   const app = makeServer(service, logger, {
     tracer: dependencies.tracer,

@@ -49,6 +49,7 @@ export function createOpenTelemetryTracer({
   version,
   instance,
   logger,
+  sendEveryMs = SEND_EVERY_MS,
 }: Omit<TracerOptions, 'settings'> & { readonly settings: TracingSettings }): Tracer {
   const exporter = new OTLPTraceExporter({
     url: settings.url,
@@ -62,7 +63,7 @@ export function createOpenTelemetryTracer({
     maxExportBatchSize: BATCH,
     // It never has so many: `BoundedSpans` counts those on the way too.
     maxQueueSize: 2 * MOST_WAITING,
-    scheduledDelayMillis: SEND_EVERY_MS,
+    scheduledDelayMillis: sendEveryMs,
     exportTimeoutMillis: EXPORT_TIMEOUT_MS + 500,
   });
   const provider = new TracerProvider({

@@ -37,6 +37,8 @@ export interface TracerOptions {
   /** Names this process among others of the service. */
   readonly instance: string;
   readonly logger: TracerLog;
+  /** How long a finished span may wait for others of its batch, milliseconds; `SEND_EVERY_MS` if omitted. */
+  readonly sendEveryMs?: number;
 }
 
 /** OpenTelemetry is loaded only here, and only where traces are exported. */

@@ -7,7 +7,7 @@ import { LOG_IDENTITY_STREAM, LogFounded } from '../../src/events/log-identity.t
 import { NO_STREAM, type Position, type StreamHead } from '../../src/storage/event-log.ts';
 import { headAfter, prepareAppend } from '../../src/storage/prepare-append.ts';
 import type { Storage } from '../../src/storage/storage.ts';
-import { contextOf, NOON, note } from '../storage/samples.ts';
+import { contextOf, NOON, note, TRACEPARENT } from '../storage/samples.ts';
 
 export const LOG_ID = '11111111-2222-4333-8444-555555555555';
 export const CASE = 'docket-cand-3:24-cv-00042';
@@ -44,7 +44,9 @@ export async function append(
   events: readonly DomainEvent[],
   head: StreamHead = NO_STREAM,
 ): Promise<{ readonly head: StreamHead; readonly position: Position }> {
-  const prepared = prepareAppend({ stream, head, events, context: contextOf(), recordedAt: NOON });
+  // Some events belong to an exported trace.
+  const traceparent = head.revision === -1 ? TRACEPARENT : undefined;
+  const prepared = prepareAppend({ stream, head, events, context: contextOf(), recordedAt: NOON, traceparent });
   const { position } = await log.append(prepared);
   return { head: headAfter(prepared), position };
 }

@@ -38,6 +38,7 @@ import { startLocalChain } from '../../src/solana/local/start-local-chain.ts';
 import { createRpcChain } from '../../src/solana/rpc-chain.ts';
 import type { RecordedEvent } from '../../src/storage/event-log.ts';
 import { StorageFailure } from '../../src/storage/storage-failure.ts';
+import { NO_TRACES, type Tracer } from '../../src/tracing/tracer.ts';
 import { allOf, judge } from '../audit/rules/judge.ts';
 import { openFaultyRpc } from '../solana/faulty-rpc.ts';
 import { build, limit, MINT, memo, price, transfer } from '../solana/payment-transactions.ts';
@@ -87,6 +88,8 @@ export interface WorldOptions {
   readonly paidBefore?: boolean;
   /** What must be there before anybody can pay; left out by tests of what happens without. */
   readonly endow?: { readonly feePayer?: boolean; readonly account?: boolean };
+  /** Traces requests and recovery; omitted: nothing is traced. */
+  readonly tracer?: Tracer;
   /** How an endpoint answers: by the query string's `q`, see `answerFor`. */
   readonly answer?: (question: string, call: PaidCallContext) => Promise<QueryAnswer | Problem>;
 }
@@ -101,6 +104,7 @@ export async function openWorld({
   callsPerSecond,
   paidBefore = false,
   answer = answerFor,
+  tracer = NO_TRACES,
 }: WorldOptions = {}) {
   const directory = await mkdtemp(join(tmpdir(), 'payments-'));
   /** Lines of the log that operators must see. */
@@ -179,6 +183,7 @@ export async function openWorld({
       logger,
       underway: purchasing.underway,
       secondLookMs: 2 * slotMs,
+      tracer,
     });
   /** The same, where the clock is later. */
   const recoverLater = (laterMicros = 0): PaymentRecovery => recoverBy({ now: () => systemClock.now() + laterMicros });
@@ -199,7 +204,7 @@ export async function openWorld({
     const port = await freePort();
     const publicUrl = `http://127.0.0.1:${port}`;
     servicesUrl ||= publicUrl;
-    const app = makeServer({ publicUrl, clock: systemClock }, logger);
+    const app = makeServer({ publicUrl, clock: systemClock }, logger, { tracer });
     const paying = {
       // One service, whatever the node: payments are bound to it.
       merchant: { ...merchant, publicUrl: servicesUrl },

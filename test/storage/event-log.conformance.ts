@@ -14,7 +14,18 @@ import {
   type StreamHead,
 } from '../../src/storage/event-log.ts';
 import { headAfter, prepareAppend } from '../../src/storage/prepare-append.ts';
-import { appendInTurn, collect, contextOf, freshStream, NOON, notes, redaction, rises, textOf } from './samples.ts';
+import {
+  appendInTurn,
+  collect,
+  contextOf,
+  freshStream,
+  NOON,
+  notes,
+  redaction,
+  rises,
+  TRACEPARENT,
+  textOf,
+} from './samples.ts';
 
 export interface OpenedLog {
   readonly log: EventLog;
@@ -42,9 +53,12 @@ export function eventLogConformance(name: string, open: () => Promise<OpenedLog>
         expect(await log.head()).toBe(appended.position);
       });
 
-      it('returns exactly what was prepared, with its members in order', async () => {
+      it.each([
+        ['', undefined],
+        [', and with the span that wrote it', TRACEPARENT],
+      ])('returns exactly what was prepared, with its members in order%s', async (_, traceparent) => {
         const stream = freshStream();
-        const append = notes(stream, ['naïve “text” \u{1F4C4} \u2028 \\ "', '']);
+        const append = notes(stream, ['naïve “text” \u{1F4C4} \u2028 \\ "', ''], traceparent ? { traceparent } : {});
         await log.append(append);
         const events = await log.read(stream);
         expect(events.map(({ position, ...prepared }) => prepared)).toEqual(append.events);

@@ -14,6 +14,8 @@ import {
 } from '../../src/storage/event-log.ts';
 import { headAfter, prepareAppend } from '../../src/storage/prepare-append.ts';
 
+/** Of a span that is exported. */
+export const TRACEPARENT = `00-${'4b'.repeat(16)}-${'00f0'.repeat(4)}-01`;
 export const NOON = '2026-03-01T12:00:00.000000Z';
 
 export const contextOf = (commandId: string = randomUUID()): CommandContext => ({
@@ -29,13 +31,20 @@ export const note = (text: string) => EventSkipped.of({ projection: 'none', posi
 export const redaction = (reason: string) =>
   ContentRedacted.of({ name: 'none', replacement: null, stream: 'none', revision: 0, filingIds: [], reason });
 
+interface NotesOptions {
+  readonly head?: StreamHead;
+  readonly commandId?: string;
+  readonly traceparent?: string;
+}
+
 /** An append of `EventSkipped` events, one for each text. */
 export function notes(
   stream: string,
   texts: readonly string[],
-  { head = NO_STREAM, commandId }: { readonly head?: StreamHead; readonly commandId?: string } = {},
+  { head = NO_STREAM, commandId, traceparent }: NotesOptions = {},
 ): Append {
-  return prepareAppend({ stream, head, events: texts.map(note), context: contextOf(commandId), recordedAt: NOON });
+  const context = contextOf(commandId);
+  return prepareAppend({ stream, head, events: texts.map(note), context, recordedAt: NOON, traceparent });
 }
 
 export const freshStream = (family = 'docket'): string => `${family}-${randomUUID()}`;

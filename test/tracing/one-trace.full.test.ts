@@ -157,6 +157,23 @@ describe('a paid query with a callback', () => {
     expect(hits.map((headers) => headers.traceparent)).toEqual([undefined]);
   }, 120_000);
 
+  it('over MCP has the span of its tool between the request and the purchase', async () => {
+    const response = await fetch(`${stage.url}/v2/mcp`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', accept: 'application/json, text/event-stream' },
+      body: JSON.stringify({
+        jsonrpc: '2.0',
+        id: 1,
+        method: 'tools/call',
+        params: { name: 'service_case_query', arguments: { court_code: 'cand', case_id: '3:24-cv-00042' } },
+      }),
+    });
+    expect(response.status).toBe(200);
+    const spans = () => collector.spans.filter(({ name }) => /mcp|tools/.test(name));
+    await until('both spans are exported', async () => spans().length === 2, { process: service });
+    expect(branchesOf(spans())).toContain('tools/call service_case_query < POST /v2/mcp');
+  }, 60_000);
+
   it('stays one trace if the service is killed between settlement and delivery', async () => {
     isSilent = true;
     const before = hits.length;
@@ -208,7 +225,6 @@ describe('OpenTelemetry', () => {
   it.each([
     ['is loaded with an endpoint', (): NodeJS.ProcessEnv => ({}), true],
     ['is not loaded without one', () => ({ OTEL_EXPORTER_OTLP_ENDPOINT: '' }), false],
-    ['is not loaded where it is disabled', () => ({ OTEL_SDK_DISABLED: 'true' }), false],
   ])(
     '%s',
     async (_, environment, isLoaded) => {

@@ -9,6 +9,8 @@ import type { Logger } from 'pino';
 import { type Problem, problem, statusOf } from '../../errors.ts';
 import type { Json } from '../../events/event.ts';
 import { toInstant } from '../../runtime/instant.ts';
+import { within } from '../../tracing/span.ts';
+import type { Tracer } from '../../tracing/tracer.ts';
 import type { ClientAddresses } from '../client-address.ts';
 import { commonHeaders } from '../common-headers.ts';
 import { resultPath } from '../paid/paid-result.ts';
@@ -18,6 +20,7 @@ import { isPaying, notePurchase } from '../request-log.ts';
 import { pathOf } from '../route-table.ts';
 import { type AnsweringService, type ErrorEnvelope, errorEnvelope, newRequestId } from '../send-problem.ts';
 import { type EarlyAnswer, MAX_BODY_BYTES } from '../server.ts';
+import { beginRequest } from '../traced-requests.ts';
 import type { Answer } from './answer.ts';
 import { readBody } from './body.ts';
 import type { Dispatch, Outcome, Surroundings } from './dispatch.ts';
@@ -46,6 +49,8 @@ export interface EndpointDependencies {
   readonly origins: OriginRules;
   readonly clientAddresses: ClientAddresses;
   readonly dispatch: Dispatch;
+  /** If left out, nothing is traced. */
+  readonly tracer?: Tracer | undefined;
 }
 
 export interface McpEndpoint {
@@ -61,6 +66,7 @@ export function mcpEndpoint({
   origins,
   clientAddresses,
   dispatch,
+  tracer,
 }: EndpointDependencies): McpEndpoint {
   const common = { ...commonHeaders('everybody', service.publicUrl), 'cache-control': 'no-store' };
   const forPages = Object.entries(common).flat();
@@ -162,7 +168,11 @@ export function mcpEndpoint({
       send(response, requestId, unread);
       return;
     }
-    readBody(request, MAX_BODY_BYTES, (body) => {
+    const known = { route: MCP_PATH, requestId };
+    const span = tracer?.isOn ? beginRequest(tracer, request, response, known) : undefined;
+    readBody(request, MAX_BODY_BYTES, (body) => (span ? within(span, () => answer(body)) : answer(body)));
+
+    function answer(body: Buffer | null): void {
       try {
         const answer = body
           ? answerTo(body, {
@@ -175,7 +185,7 @@ export function mcpEndpoint({
       } catch (error) {
         fail(error);
       }
-    });
+    }
   };
 
   return {

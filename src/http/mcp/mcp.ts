@@ -1,5 +1,6 @@
 /** Assembles the MCP endpoint: the tools, the methods, the transport. */
 import type { Logger } from 'pino';
+import type { Tracer } from '../../tracing/tracer.ts';
 import type { HttpMetrics } from '../admin/metrics/http-metrics.ts';
 import type { ClientAddresses } from '../client-address.ts';
 import type { Buying } from '../paid/buy.ts';
@@ -34,6 +35,7 @@ export interface McpDependencies extends StatusDependencies {
   readonly buying: Buying;
   readonly clientAddresses: ClientAddresses;
   readonly newestBlockhash: NewestBlockhash;
+  readonly tracer?: Tracer | undefined;
   /** The endpoints behind the paid tools. */
   readonly routes: {
     readonly case: PaidRoute<CaseRequest>;
@@ -45,9 +47,9 @@ export interface McpDependencies extends StatusDependencies {
 }
 
 export function createMcp(dependencies: McpDependencies): McpEndpoint {
-  const { service, logger, metrics, origins, clientAddresses } = dependencies;
+  const { service, logger, metrics, origins, clientAddresses, tracer } = dependencies;
   const dispatch = createDispatch(service, logger, toolsOf(dependencies), metrics);
-  return mcpEndpoint({ service, logger, origins, clientAddresses, dispatch });
+  return mcpEndpoint({ service, logger, origins, clientAddresses, dispatch, tracer });
 }
 
 /** In the order in which models should read them. */
