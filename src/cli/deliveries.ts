@@ -1,25 +1,24 @@
 /** `docket deliveries`: shows the outcome of callbacks, and requests another attempt once a receiver is fixed. */
 import { Option } from 'commander';
-import { isRejection } from '../commands/decider.ts';
 import { delivery, type ScheduledDelivery } from '../commands/delivery/delivery.ts';
-import { handleWithRetry, load } from '../commands/handle.ts';
+import { load } from '../commands/handle.ts';
 import { deliveryStream } from '../events/delivery.ts';
 import { hintOf } from '../events/failure-class.ts';
 import { courtKey, type DeliveryRecord, deliveries } from '../projections/deliveries.ts';
 import { type DeliveryFilter, type DeliveryPlace, findDeliveries } from '../queries/delivery-history.ts';
-import { systemClock } from '../runtime/instant.ts';
+import { pausedAmong } from '../queries/operator-acts.ts';
 import type { RecordedEvent } from '../storage/event-log.ts';
 import { resolveIntact } from '../storage/intact-payloads.ts';
 import type { PayloadStore } from '../storage/payload-store.ts';
 import type { Storage } from '../storage/storage.ts';
-import { type AddCommand, type CliContext, CliError, EXIT, FoundWrong, print, printJson } from './command.ts';
+import { type AddCommand, type CliContext, CliError, EXIT, print, printJson } from './command.ts';
+import { addCancel, addRetry } from './deliveries-act.ts';
 import { noteIfIncomplete } from './list-completeness.ts';
-import { type ActOptions, actContext, readAct, withActOptions } from './operator-act.ts';
 import { openServiceStorage, withStorage } from './service-storage.ts';
 
 const PAGE = 200;
 const DEFAULT_LIMIT = 50;
-const STATUSES = ['pending', 'retrying', 'succeeded', 'failed'] as const;
+const STATUSES = ['pending', 'retrying', 'succeeded', 'failed', 'cancelled'] as const;
 
 const HELP = `
 Reads the state in DATA_DIR, or in the configured engines. The service may be running or stopped.
@@ -29,17 +28,15 @@ running service makes it at once; if none is running, the next start makes it.
 Examples:
   $ docket deliveries list --status failed
   $ docket deliveries show 6f9d2c1e-5a34-4b8e-9c3d-2f1a7b6c5d4e
-  $ docket deliveries retry 6f9d2c1e-5a34-4b8e-9c3d-2f1a7b6c5d4e --reason "the receiver is fixed"`;
+  $ docket deliveries retry 6f9d2c1e-5a34-4b8e-9c3d-2f1a7b6c5d4e --reason "the receiver is fixed"
+  $ docket deliveries retry --host receiver.example --failure-class http_5xx --reason "ticket 4711"
+  $ docket deliveries cancel --host gone.example --reason "the receiver is gone for good"`;
 
 interface ListOptions {
   readonly status?: (typeof STATUSES)[number];
   readonly wallet?: string;
   readonly court?: string;
   readonly limit: string;
-  readonly json?: true;
-}
-
-interface RetryOptions extends ActOptions {
   readonly json?: true;
 }
 
@@ -51,7 +48,7 @@ export const createDeliveriesCommand =
   (program, context) => {
     const group = program
       .command('deliveries')
-      .description('List callbacks with their outcome; show one; deliver one again.')
+      .description('List callbacks with their outcome; show one; deliver some again, or end them.')
       .addHelpText('after', HELP);
     group
       .command('list')
@@ -75,20 +72,8 @@ export const createDeliveriesCommand =
       .action((id: string, options: { readonly json?: true }) =>
         withStorage(open, context, (storage) => show(storage, context, id, options)),
       );
-    withActOptions(group.command('retry'))
-      .description('Request one more attempt, regardless of earlier outcomes.')
-      .argument('<delivery...>', 'delivery ids')
-      .option('--json', 'one JSON object per line')
-      .addHelpText(
-        'after',
-        `
-Examples:
-  $ docket deliveries retry 6f9d2c1e-5a34-4b8e-9c3d-2f1a7b6c5d4e --reason "the receiver is fixed"
-  $ docket deliveries retry ID ID --reason "ticket 4711" --by "Ann Lee" --json`,
-      )
-      .action((ids: string[], options: RetryOptions) =>
-        withStorage(open, context, (storage) => retry(storage, context, ids, options)),
-      );
+    addRetry(group, context, open);
+    addCancel(group, context, open);
   };
 
 /** The command on the storage that the service uses. */
@@ -144,7 +129,7 @@ function lineOf({
 }
 
 async function show(
-  { log, payloads }: Storage,
+  { log, payloads, readStore }: Storage,
   context: CliContext,
   id: string,
   { json }: { readonly json?: true },
@@ -153,8 +138,10 @@ async function show(
   const events = await log.read(deliveryStream(id));
   const attempts = events.filter(({ type }) => type === 'DeliveryAttemptFinished');
   const redeliveries = events.filter(({ type }) => type === 'DeliveryRedeliveryRequested').map(({ data }) => data);
+  const cancellations = events.filter(({ type }) => type === 'DeliveryCancelled').map(({ data }) => data);
   const { facts, status, nextAttemptAt, underway, redelivery } = state;
   const url = await urlWithoutQuery(payloads, facts.target);
+  const paused = (await pausedAmong(readStore, [facts.origin])).get(facts.origin);
   if (json) {
     printJson(context, {
       ...facts,
@@ -165,6 +152,8 @@ async function show(
       underway,
       redeliveryAskedAt: redelivery?.requestedAt ?? null,
       redeliveries,
+      cancellations,
+      pausedSince: paused?.since ?? null,
       attemptLog: attempts.map(({ data }) => data),
     });
     return;
@@ -177,11 +166,14 @@ async function show(
   if (underway) print(context, `  an attempt has been running since ${underway.startedAt}`);
   if (redelivery) print(context, `  a redelivery was requested at ${redelivery.requestedAt}`);
   if (nextAttemptAt) print(context, `  next     ${nextAttemptAt}`);
+  if (paused) print(context, `  waiting  its host was paused ${paused.since} by ${paused.by}: ${paused.reason}`);
   for (const { redelivery: number, requestedAt, by, reason } of redeliveries) {
     // Earlier versions did not record who requested it.
     const act = by ? ` by ${by}: ${reason}` : '';
     print(context, `  ${requestedAt}  redelivery ${number} requested${act}`);
   }
+  for (const { cancelledAt, by, reason } of cancellations)
+    print(context, `  ${cancelledAt}  cancelled by ${by}: ${reason}`);
   for (const attempt of attempts) print(context, attemptLine(attempt));
   const last = attempts.at(-1)?.data.failureClass;
   if (typeof last === 'string') print(context, `  ${hintOf(last as Parameters<typeof hintOf>[0])}`);
@@ -199,28 +191,6 @@ export async function urlWithoutQuery(payloads: Pick<PayloadStore, 'resolve'>, n
   if (!stored || stored.replaced) return null;
   const [address = '', query] = stored.content.toString().split(/[?#]/, 2);
   return `${address.replace(/\/\/[^/@]*@/, '//…@')}${query === undefined ? '' : '?…'}`;
-}
-
-async function retry(
-  { log }: Storage,
-  context: CliContext,
-  ids: readonly string[],
-  { json, ...options }: RetryOptions,
-): Promise<void> {
-  const act = readAct(options);
-  const run = actContext();
-  let unknown = 0;
-  for (const id of ids) {
-    const command = { type: 'RequestRedelivery', now: systemClock.now(), ...act } as const;
-    const outcome = await handleWithRetry({ log, clock: systemClock }, delivery, deliveryStream(id), command, run);
-    const found = !isRejection(outcome);
-    if (!found) unknown++;
-    const asked = found && outcome.state.status !== 'none' ? outcome.state.redelivery : null;
-    if (json) printJson(context, { deliveryId: id, found, askedAt: asked?.requestedAt ?? null });
-    else print(context, asked ? `${id}: requested at ${asked.requestedAt}` : `${id}: not found`);
-  }
-  if (unknown > 0)
-    throw new FoundWrong(`${unknown} of ${ids.length} deliveries not found.`, 'Find ids with docket deliveries list.');
 }
 
 async function stateOf(log: Storage['log'], id: string): Promise<ScheduledDelivery> {

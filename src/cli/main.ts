@@ -47,6 +47,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<AddCommand>>> = {
   callbacks: async () => (await import('./callbacks.ts')).addCallbacksCommand,
   projections: async () => (await import('./projections.ts')).addProjectionsCommand,
   deliveries: async () => (await import('./deliveries.ts')).addDeliveriesCommand,
+  hosts: async () => (await import('./hosts.ts')).addHostsCommand,
   keys: async () => (await import('./keys.ts')).addKeysCommand,
   log: async () => (await import('./log.ts')).addLogCommand,
   backup: async () => (await import('./backup.ts')).addBackupCommand,

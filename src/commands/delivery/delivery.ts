@@ -45,6 +45,8 @@ export interface ScheduledDelivery {
   readonly underway: AttemptUnderWay | null;
   /** How many redeliveries were requested. */
   readonly redeliveries: number;
+  /** When the last of them was requested; absent if none was. */
+  readonly requestedAt?: Instant;
   /** A requested redelivery without an outcome yet. */
   readonly redelivery: { readonly requestedAt: Instant; readonly interruptions: number } | null;
 }
@@ -82,7 +84,14 @@ export type DeliveryCommand =
       readonly ownerIsGone: boolean;
       readonly jitter: number;
     }
-  | { readonly type: 'RequestRedelivery'; readonly now: Micros; readonly by: string; readonly reason: string }
+  | {
+      readonly type: 'RequestRedelivery';
+      readonly now: Micros;
+      readonly by: string;
+      readonly reason: string;
+      /** Nothing is requested if one was requested at this time or later. */
+      readonly unlessSince?: Instant;
+    }
   /** Ends whatever is still to come. */
   | { readonly type: 'Cancel'; readonly now: Micros; readonly by: string; readonly reason: string }
   /** Restarts a wait by the present clock if the clock that timed it has since been set back. */
@@ -118,6 +127,7 @@ export const delivery: Decider<Delivery, DeliveryCommand, DeliveryEvent, Deliver
       }
       case 'RequestRedelivery':
         if (state.redelivery) return [];
+        if (command.unlessSince && (state.requestedAt ?? '') >= command.unlessSince) return [];
         return [
           DeliveryRedeliveryRequested.of({
             redelivery: state.redeliveries + 1,
@@ -163,6 +173,7 @@ export const delivery: Decider<Delivery, DeliveryCommand, DeliveryEvent, Deliver
         return {
           ...state,
           redeliveries: event.data.redelivery,
+          requestedAt: event.data.requestedAt,
           redelivery: { requestedAt: event.data.requestedAt, interruptions: 0 },
         };
       case 'DeliveryRescheduled': {
