@@ -11,10 +11,10 @@ import type { PurchaseMetrics } from '../http/admin/metrics/purchase-metrics.ts'
 import { createPayloadHousekeeping } from '../processes/payload-housekeeping.ts';
 import { createPaymentRecovery } from '../processes/payment-recovery/payment-recovery.ts';
 import { dayOf } from '../projections/revenue-shares.ts';
-import { paymentStanding } from '../queries/payment-standing.ts';
 import { revenueOf } from '../queries/revenue.ts';
 import { settledPayments } from '../queries/settled-payments.ts';
-import { type Clock, toInstant } from '../runtime/instant.ts';
+import { paymentStatus } from '../queries/status-payments.ts';
+import { type Clock, MICROS_PER_SECOND, toInstant, toMicros } from '../runtime/instant.ts';
 import { networkFeeOf } from '../solana/network-fee.ts';
 import { leaseOwner } from '../storage/lease-owner.ts';
 import type { Storage } from '../storage/storage.ts';
@@ -86,7 +86,14 @@ export function startPaymentRole({
     isBanned,
   });
   metrics.watchUnderway(() => purchasing.underway.size);
-  metrics.watchPayments(() => paymentStanding(readStore, clock.now()));
+  metrics.watchPayments(async () => {
+    const now = clock.now();
+    const { oldestSubmittedAt: oldest, ...counts } = await paymentStatus(readStore, now);
+    return {
+      ...counts,
+      oldestSeconds: oldest === null ? 0 : Math.max(0, (now - toMicros(oldest)) / MICROS_PER_SECOND),
+    };
+  });
   metrics.watchRevenueToday(async () => {
     const today = dayOf(toInstant(clock.now()));
     return (await revenueOf(readStore, 'endpoint', { from: today, to: today })).rows;

@@ -4,8 +4,9 @@ import type { Timings } from '../../../commands/purchase/contract.ts';
 import type { SponsorStanding } from '../../../commands/purchase/sponsor-budget.ts';
 import { ERROR_CATALOGUE, type ErrorCode, statusOf } from '../../../errors.ts';
 import type { PaymentEvent } from '../../../events/payment.ts';
-import type { PaymentStanding } from '../../../queries/payment-standing.ts';
 import type { RevenueRow } from '../../../queries/revenue.ts';
+import type { PaymentStatus } from '../../../queries/status-payments.ts';
+
 import type { Sources } from './sources.ts';
 import { TimeHistogram } from './time-histogram.ts';
 
@@ -22,6 +23,12 @@ export interface RecordedOutcome {
   readonly feeLamports: bigint;
 }
 
+/** Payments that are not over, as `docket status` counts them. */
+export interface OpenPayments extends Omit<PaymentStatus, 'oldestSubmittedAt'> {
+  /** Since the oldest payment without an outcome was broadcast; 0 without one. */
+  readonly oldestSeconds: number;
+}
+
 export interface PurchaseMetrics {
   /** A payment has an outcome: `settled`, `pending`, `failed`, `uncharged` or `refused`; a refusal has a code. */
   purchaseEnded(dialect: string, outcome: string, timings?: Timings, code?: ErrorCode): void;
@@ -29,7 +36,7 @@ export interface PurchaseMetrics {
   /** Sets the source for the number of purchases that this process works on. */
   watchUnderway(count: () => number): void;
   /** Sets the source for payments without a final outcome. */
-  watchPayments(standing: () => Promise<PaymentStanding>): void;
+  watchPayments(standing: () => Promise<OpenPayments>): void;
   /** Sets the source for the revenue of the present UTC day, by endpoint. */
   watchRevenueToday(rows: () => Promise<readonly Pick<RevenueRow, 'key' | 'usdc' | 'answers'>[]>): void;
   /** Sets the source for the cost of failed sponsored payments. */
@@ -137,13 +144,13 @@ export function purchaseMetrics(registry: Registry, sources: Sources): PurchaseM
     watchPayments(read) {
       const open = new Gauge({
         name: 'docket_payments_open',
-        help: 'Submitted payments of the whole service without an outcome (pending), or settled and not yet final (settled)',
+        help: 'Payments of the whole service that are not over: in_flight (broadcast), pending (for more than 30 s), confirming (not final), in_doubt (given up within the hour)',
         labelNames: ['state'],
         registers,
       });
       const oldest = new Gauge({
-        name: 'docket_payments_oldest_pending_seconds',
-        help: 'How long the oldest pending payment has been waiting for its outcome; 0 without one',
+        name: 'docket_payments_oldest_open_seconds',
+        help: 'How long the oldest payment without an outcome has been waiting for it; 0 without one',
         registers,
       });
       sources.add({
@@ -153,9 +160,11 @@ export function purchaseMetrics(registry: Registry, sources: Sources): PurchaseM
           open.reset();
           oldest.remove();
           if (!standing) return;
+          open.set({ state: 'in_flight' }, standing.inFlight);
           open.set({ state: 'pending' }, standing.pending);
-          open.set({ state: 'settled' }, standing.awaitingFinality);
-          oldest.set(standing.oldestPendingSeconds);
+          open.set({ state: 'confirming' }, standing.confirming);
+          open.set({ state: 'in_doubt' }, standing.inDoubt);
+          oldest.set(standing.oldestSeconds);
         },
       });
     },
