@@ -14,6 +14,7 @@ import {
 } from '../queries/revenue.ts';
 import { SOL_DECIMALS } from '../solana/addresses.ts';
 import { formatAmount, usdcText } from '../solana/decimal-amount.ts';
+import { pinnedTo } from '../storage/pinned-generation.ts';
 import type { Storage } from '../storage/storage.ts';
 import { type AddCommand, type CliContext, CliError, note, print, printJson } from './command.ts';
 import { CATCH_UP_HINT, showsEverything } from './list-completeness.ts';
@@ -91,7 +92,9 @@ function readDay(option: 'from' | 'to', text: string | undefined): string | null
 async function show(storage: Storage, context: CliContext, days: Days, options: RevenueOptions): Promise<void> {
   const { by } = options;
   const complete = await showsEverything(storage, revenue);
-  const report = await revenueOf(storage.readStore, by, days);
+  // Its pages come from one generation, though a rebuilt one may become active meanwhile.
+  const generation = await storage.readStore.activeGeneration(revenue.name);
+  const report = await revenueOf(pinnedTo(storage.readStore, generation), by, days);
   if (options.json) printJson(context, { by, ...days, complete, ...jsonReport(report, by) });
   else if (options.csv)
     await writeOutput(context, { out: null, force: false }, csv(columnsOf(by), csvRows(report, by)));
