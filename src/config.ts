@@ -212,7 +212,8 @@ const Environment = z.object({
   AUDIT_ANCHOR: optional(z.enum(['hourly', 'daily', 'off'], 'hourly, daily or off is expected').default('off')),
   SPONSOR_LOSS_LAMPORTS_PER_HOUR: whole(3_000_000, 1, 1_000_000_000_000),
   SPONSOR_LOSS_LAMPORTS_PER_DAY: whole(20_000_000, 1, 1_000_000_000_000),
-  PROJECTION_GRACE_HOURS: whole(24, 0, 24 * 365),
+  // Not 0: an answer that is being read from the old generation needs it to the end.
+  PROJECTION_GRACE_HOURS: whole(24, 1, 24 * 365),
   ADDRESS_LIMIT_PER_MINUTE: whole(DEFAULT_ADDRESS_LIMIT, 0, 1_000_000),
   TRUSTED_PROXIES: list(
     readProxyRange,

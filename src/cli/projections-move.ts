@@ -81,15 +81,16 @@ Examples:
 }
 
 async function verify(
-  { projections, haltStandsMs }: ProjectionsSetup,
+  setup: ProjectionsSetup,
   storage: Storage,
   context: CliContext,
   name: string,
   options: MoveOptions,
 ): Promise<void> {
-  const projection = projectionNamed(projections, name);
+  const { haltStandsMs } = setup;
+  const projection = projectionNamed(setup.projections, name);
   const sample = readSample(options.sample);
-  const ports = operatorPorts(storage, projection, {}, 'verify');
+  const ports = operatorPorts(setup, context, storage, projection, {}, 'verify');
   const { pointer, acts, roles } = await keepGenerations(ports, projection);
   const other = acts.building?.generation ?? [...roles].find(([, role]) => role === 'previous')?.[0];
   if (other === undefined) throw noRebuild(name);
@@ -124,7 +125,7 @@ async function swapReaders(
       'Say why the differences are right, e.g. --reason "the new fold adds the judge"; it is recorded.',
     );
   }
-  const ports = movePorts(setup, storage, projection, options, 'docket projections swap');
+  const ports = movePorts(setup, context, storage, projection, options, 'docket projections swap');
   const compared = progressTo(context, name);
   const outcome = await whileFolding(storage, projection, 'all', () =>
     swap(ports, { acceptDifferences, sample, compared }),
@@ -150,7 +151,7 @@ async function rollbackReaders(
   options: MoveOptions,
 ): Promise<void> {
   const projection = projectionNamed(setup.projections, name);
-  const ports = movePorts(setup, storage, projection, options, 'docket projections rollback');
+  const ports = movePorts(setup, context, storage, projection, options, 'docket projections rollback');
   const outcome = await whileFolding(storage, projection, 'all', () => rollback(ports));
   if ('rejected' in outcome) throw refused(name, outcome.rejected);
   printMoved(context, projection, outcome, options);
@@ -170,14 +171,16 @@ function printMoved(context: CliContext, { name }: Projection, { from, to, compa
 }
 
 const movePorts = (
-  { haltStandsMs }: ProjectionsSetup,
+  setup: ProjectionsSetup,
+  context: CliContext,
   storage: Storage,
   projection: Projection,
   options: OptionalActOptions,
   act: string,
 ): MovePorts => ({
-  ...operatorPorts(storage, projection, options, act),
-  untilFolded: (generations, position) => untilFolded(storage, projection.name, generations, position, haltStandsMs),
+  ...operatorPorts(setup, context, storage, projection, options, act),
+  untilFolded: (generations, position) =>
+    untilFolded(storage, projection.name, generations, position, setup.haltStandsMs),
 });
 
 function refused(name: string, rejection: MoveRejection): CliError {

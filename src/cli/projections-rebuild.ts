@@ -15,6 +15,7 @@ import {
   HALT_STANDS_MS,
   haltedError,
   isFolded,
+  NO_PROGRESS_MS,
   type OptionalActOptions,
   operatorPorts,
   type ProjectionsSetup,
@@ -87,15 +88,16 @@ Examples:
 }
 
 async function rebuild(
-  { projections, haltStandsMs = HALT_STANDS_MS }: ProjectionsSetup,
+  setup: ProjectionsSetup,
   storage: Storage,
   context: CliContext,
   name: string,
   options: RebuildOptions,
 ): Promise<void> {
+  const { projections, haltStandsMs = HALT_STANDS_MS } = setup;
   const projection = projectionNamed(projections, name);
   const maxRate = options.maxRate === undefined ? null : readRate(options.maxRate);
-  const ports = operatorPorts(storage, projection, options, 'docket projections rebuild');
+  const ports = operatorPorts(setup, context, storage, projection, options, 'docket projections rebuild');
   const { pointer, prepared, acts } = await keepGenerations(ports, projection);
   const isServed = await isFolded(storage, name, pointer.active);
   if (options.detach && !isServed) {
@@ -164,6 +166,7 @@ async function follow(
   const stopped = whenStopped();
   const progress = startRebuildProgress(context, name);
   let haltedSince: number | null = null;
+  let moved = { position: '', at: performance.now() };
   try {
     for (;;) {
       const [report] = await projectionReports(
@@ -173,12 +176,15 @@ async function follow(
       const building = report?.building;
       if (!building) throw endedMeanwhile(name);
       progress.show(building);
+      const position = building.position ?? '';
+      if (position !== moved.position) moved = { position, at: performance.now() };
       if (building.percent === 100 && building.secondsBehind < LIVE_SECONDS) return building;
       if (building.halt === null) haltedSince = null;
       else haltedSince ??= performance.now();
       if (building.halt && performance.now() - (haltedSince ?? 0) > haltStandsMs) {
         throw haltedError(name, building.generation, building.halt);
       }
+      if (performance.now() - moved.at > NO_PROGRESS_MS) throw notMoving(name, building.percent);
       await pause(LOOK_EVERY_MS, stopped.signal);
       if (stopped.signal.aborted) throw interrupted(name, building.percent, isServed);
     }
@@ -195,6 +201,13 @@ const endedMeanwhile = (name: string): CliError =>
     EXIT.found,
   );
 
+const notMoving = (name: string, percent: number): CliError =>
+  new CliError(
+    `The rebuild of ${name} has not moved from ${percent}% for ${NO_PROGRESS_MS / 1000} s: the service is stopped or waits for something.`,
+    `See docket status. Without a service, docket projections rebuild ${name} continues.`,
+    EXIT.unavailable,
+  );
+
 const interrupted = (name: string, percent: number, isServed: boolean): CliError =>
   new CliError(
     isServed ? `Left at ${percent}%; the service goes on.` : `Stopped at ${percent}%.`,
@@ -203,17 +216,18 @@ const interrupted = (name: string, percent: number, isServed: boolean): CliError
   );
 
 async function cancel(
-  { projections }: ProjectionsSetup,
+  setup: ProjectionsSetup,
   storage: Storage,
   context: CliContext,
   name: string,
   options: RebuildOptions,
 ): Promise<void> {
-  const projection = projectionNamed(projections, name);
-  const ports = operatorPorts(storage, projection, options, 'docket projections cancel');
+  const projection = projectionNamed(setup.projections, name);
+  const ports = operatorPorts(setup, context, storage, projection, options, 'docket projections cancel');
   const generation = await buildingOf(storage, projection);
   const decided = await decide(ports, { type: 'CancelRebuild' });
   if ('rejected' in decided) throw noRebuild(name);
+  note(context, `Removing the documents of generation ${generation}. If this is interrupted, the service does it.`);
   // With a service running, its follower has the lease, and the service removes the documents when it has let go.
   await removeUseless(ports, name, await keepGenerations(ports, projection));
   if (options.json) printJson(context, { projection: name, generation, by: ports.by, reason: ports.reason });

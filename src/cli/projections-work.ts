@@ -11,7 +11,7 @@ import { systemClock } from '../runtime/instant.ts';
 import type { Position } from '../storage/event-log.ts';
 import { leaseOwner } from '../storage/lease-owner.ts';
 import type { Storage } from '../storage/storage.ts';
-import { CliError, EXIT } from './command.ts';
+import { type CliContext, CliError, EXIT } from './command.ts';
 import { actContext, readBy, readReason } from './operator-act.ts';
 
 export interface ProjectionsSetup {
@@ -42,12 +42,15 @@ export function projectionNamed(projections: readonly Projection[], name: string
 
 /** Who acts, on which projection. @param act what the reason says if none is given */
 export const operatorPorts = (
+  { graceMs }: Pick<ProjectionsSetup, 'graceMs'>,
+  { environment }: Pick<CliContext, 'environment'>,
   storage: Storage,
   projection: Projection,
   { reason, by }: OptionalActOptions,
   act: string,
 ): OperatorPorts => ({
   ...{ log: storage.log, readStore: storage.readStore, clock: systemClock, owner: leaseOwner() },
+  graceMs: graceMs(environment),
   projection,
   context: actContext(),
   by: readBy(by),
@@ -87,7 +90,7 @@ export async function whileFolding<Result>(
 
 const LOOK_EVERY_MS = 50;
 export const HALT_STANDS_MS = 5_000;
-const NO_PROGRESS_MS = 60_000;
+export const NO_PROGRESS_MS = 60_000;
 
 /**
  * Waits until generations have folded everything up to a position.

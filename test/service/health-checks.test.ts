@@ -217,6 +217,20 @@ describe('every part', () => {
     expect(watch.health()[part]).toMatchObject(found);
   });
 
+  it('names the very command that ends a halt', async () => {
+    const halt = { position: '4711', stream: 'docket-a', revision: 3, type: 'FilingsRecorded', error: 'no', at: 'now' };
+    const halted = { ...lagging, state: 'halted', halt };
+    const parts = { runner: { status: async () => [halted] } } as unknown as CheckedParts;
+    const { watch } = watching(['projections'], parts);
+    await watch.refresh();
+    watch.stop();
+    expect(watch.health().projections).toMatchObject({
+      status: 'down',
+      code: 'projection_halted',
+      hint: expect.stringContaining('docket projections skip cases --position 4711 --reason "…"'),
+    });
+  });
+
   it('whose check has no answer has a code and a hint, too', async () => {
     const checks = Object.keys(
       healthChecks({ freeBytes: async () => 1, openFiles: async () => null } as unknown as CheckedParts),
