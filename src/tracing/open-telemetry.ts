@@ -41,8 +41,8 @@ const BATCH = 512;
 const SEND_EVERY_MS = 2_000;
 /** How long a collector may take for one batch, with all of its repeats. */
 const EXPORT_TIMEOUT_MS = 5_000;
-/** How long a stop waits for the collector. The service must have ended within seconds. */
-export const FLUSH_MS = 1_000;
+/** How long a stop waits for the collector: less than what `Undo` leaves for the last step of a late stop. */
+const FLUSH_MS = 800;
 
 export function createOpenTelemetryTracer({
   settings,

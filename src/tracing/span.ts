@@ -39,6 +39,9 @@ export const currentTraceparent = (): string | undefined => active?.getStore()?.
 /** Adds to the span that is active. */
 export const annotate = (name: string, value: AttributeValue): void => active?.getStore()?.set(name, value);
 
+/** Marks the span that is active as failed, where the failure is no error but a result. @param type as of `fail` */
+export const failed = (type: string): void => active?.getStore()?.fail(type);
+
 /** Runs work in a span, or outside of any: what it does must not join the trace of whoever happened to start it. */
 export const within = <Result>(span: Span | undefined, work: () => Result): Result =>
   active === null ? work() : active.run(span, work);

@@ -206,7 +206,10 @@ describe('a paid query with a callback', () => {
   }, 180_000);
 
   it('leaves its trace in the events of money and deliveries only, and the log holds', async () => {
+    // A collector that never answers keeps no service from its stop.
+    collector.behave('hang');
     expect(await service.stop()).toBe(0);
+    collector.behave('take');
     await expectVerified(stage);
     const events = await eventsIn(stage.dataDirectory);
     const traced = events.filter(({ metadata }) => metadata.traceparent !== undefined);

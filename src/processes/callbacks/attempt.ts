@@ -37,7 +37,7 @@ import {
 } from '../../storage/event-log.ts';
 import { isDeadOwner } from '../../storage/lease-owner.ts';
 import type { PayloadStore } from '../../storage/payload-store.ts';
-import { annotate, inSpan, serverOf } from '../../tracing/span.ts';
+import { annotate, failed, inSpan, serverOf } from '../../tracing/span.ts';
 import { continuing, NO_TRACES, type Tracer } from '../../tracing/tracer.ts';
 import { type Contents, contentsOf } from './contents.ts';
 import { type SigningKeys, signingKeysFor } from './keys.ts';
@@ -177,7 +177,10 @@ class Attendance {
   async #load(): Promise<Loaded<Delivery>> {
     const recorded = await this.#ports.log.read(this.#stream);
     this.#noteLast(recorded);
-    this.#traceparent = recorded.findLast(({ type }) => BEGINS.has(type))?.metadata.traceparent;
+    // A command that requests it again may run without traces; the delivery then stays in the trace that it has.
+    this.#traceparent = recorded.findLast(
+      ({ type, metadata }) => BEGINS.has(type) && metadata.traceparent !== undefined,
+    )?.metadata.traceparent;
     return folded(delivery, recorded);
   }
 
@@ -238,7 +241,7 @@ class Attendance {
         const outcome = await this.#post(contents, keys);
         const { responseCode, failureClass } = outcome;
         if (responseCode !== null) annotate('http.response.status_code', responseCode);
-        if (failureClass !== null) annotate('error.type', failureClass);
+        if (failureClass !== null) failed(failureClass);
         return outcome;
       },
       () => ({
