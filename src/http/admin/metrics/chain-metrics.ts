@@ -1,7 +1,8 @@
 /** Metrics of the chain: calls to each endpoint, and the accounts that payments need. */
-import { Counter, Gauge, type Registry } from 'prom-client';
+import { Gauge, type Registry } from 'prom-client';
 import { LOW_BALANCE_LAMPORTS, type ReceiverReport } from '../../../solana/prepare-receiver.ts';
 import type { RpcCallOutcome } from '../../../solana/rpc-endpoints.ts';
+import { Tally } from './tally.ts';
 import { TimeHistogram } from './time-histogram.ts';
 
 export interface ChainMetrics {
@@ -17,11 +18,10 @@ const USDC_BASE_UNITS = 1_000_000;
 
 export function chainMetrics(registry: Registry): ChainMetrics {
   const registers = [registry];
-  const calls = new Counter({
+  const calls = new Tally(registry, {
     name: 'docket_rpc_calls_total',
     help: 'JSON-RPC calls to each chain endpoint, by method and outcome: ok, error (the answer is an error), failed (no usable answer)',
     labelNames: ['endpoint', 'method', 'outcome'],
-    registers,
   });
   const seconds = new TimeHistogram(registry, {
     name: 'docket_rpc_call_seconds',
@@ -65,7 +65,7 @@ export function chainMetrics(registry: Registry): ChainMetrics {
   ofReport('docket_accounts_checked_timestamp_seconds', 'When these accounts were last read', () => checkedAt);
   return {
     rpcCalled(endpoint, method, outcome, duration) {
-      calls.inc({ endpoint, method, outcome });
+      calls.add(1, endpoint, method, outcome);
       seconds.observe(duration, endpoint);
     },
     receiverChecked(found) {

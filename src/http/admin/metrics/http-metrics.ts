@@ -1,6 +1,7 @@
 /** Metrics of the public port: requests by route, and calls of MCP tools. */
-import { Counter, type Registry } from 'prom-client';
+import type { Registry } from 'prom-client';
 import type { ErrorCode } from '../../../errors.ts';
+import { Tally } from './tally.ts';
 import { TimeHistogram } from './time-histogram.ts';
 
 export interface AnsweredRequest {
@@ -31,11 +32,10 @@ export function httpMetrics(registry: Registry): HttpMetrics {
     labelNames: ['route', 'method', 'outcome'],
     buckets: REQUEST_SECONDS,
   });
-  const errors = new Counter({
+  const errors = new Tally(registry, {
     name: 'docket_http_errors_total',
     help: 'REST answers with an error, by its code',
     labelNames: ['code'],
-    registers: [registry],
   });
   const tools = new TimeHistogram(registry, {
     name: 'docket_mcp_call_seconds',
@@ -46,7 +46,7 @@ export function httpMetrics(registry: Registry): HttpMetrics {
   return {
     requestAnswered({ method, route, status, code, seconds }) {
       requests.observe(seconds, route, method, outcomeOf(status));
-      if (code !== undefined) errors.inc({ code });
+      if (code !== undefined) errors.add(1, code);
     },
     toolCalled: (tool, outcome, seconds) => tools.observe(seconds, tool, outcome),
   };

@@ -8,6 +8,7 @@ import type { RevenueRow } from '../../../queries/revenue.ts';
 import type { PaymentStatus } from '../../../queries/status-payments.ts';
 
 import type { Sources } from './sources.ts';
+import { Tally } from './tally.ts';
 import { TimeHistogram } from './time-histogram.ts';
 
 /** What this process has recorded about a submitted payment. */
@@ -61,17 +62,15 @@ const OUTCOMES: Readonly<Partial<Record<PaymentEvent['type'], string>>> = {
 
 export function purchaseMetrics(registry: Registry, sources: Sources): PurchaseMetrics {
   const registers = [registry];
-  const purchases = new Counter({
+  const purchases = new Tally(registry, {
     name: 'docket_purchases_total',
     help: 'Paid requests that have ended, by dialect and outcome',
     labelNames: ['dialect', 'outcome'],
-    registers,
   });
-  const refusals = new Counter({
+  const refusals = new Tally(registry, {
     name: 'docket_purchase_refusals_total',
     help: 'Refused paid requests, by error code, and whether the fault is with the caller or with this service',
     labelNames: ['code', 'fault'],
-    registers,
   });
   const phases = new TimeHistogram(registry, {
     name: 'docket_purchase_phase_seconds',
@@ -79,23 +78,20 @@ export function purchaseMetrics(registry: Registry, sources: Sources): PurchaseM
     labelNames: ['phase'],
     buckets: PHASE_SECONDS,
   });
-  const outcomes = new Counter({
+  const outcomes = new Tally(registry, {
     name: 'docket_payment_outcomes_total',
     help: 'Outcomes of submitted payments that this node recorded; the sum over all nodes counts each one once',
     labelNames: ['outcome'],
-    registers,
   });
-  const revenue = new Counter({
+  const revenue = new Tally(registry, {
     name: 'docket_revenue_usdc_total',
     help: 'USDC of the payments that this node recorded as settled, by endpoint; sum over all nodes',
     labelNames: ['endpoint'],
-    registers,
   });
-  const answers = new Counter({
+  const answers = new Tally(registry, {
     name: 'docket_answers_sold_total',
     help: 'Cases answered for these payments, by endpoint; sum over all nodes',
     labelNames: ['endpoint'],
-    registers,
   });
   const rolledBack = new Counter({
     name: 'docket_rolled_back_usdc_total',
@@ -108,13 +104,13 @@ export function purchaseMetrics(registry: Registry, sources: Sources): PurchaseM
     registers,
   });
   // A rate over them must not miss the first one.
-  for (const outcome of Object.values(OUTCOMES)) outcomes.inc({ outcome }, 0);
-  for (const code of OUR_FAULTS) refusals.inc({ code, fault: 'service' }, 0);
+  for (const outcome of Object.values(OUTCOMES)) outcomes.add(0, outcome);
+  for (const code of OUR_FAULTS) refusals.add(0, code, 'service');
 
   return {
     purchaseEnded(dialect, outcome, timings, code) {
-      purchases.inc({ dialect, outcome });
-      if (code !== undefined) refusals.inc({ code, fault: isOurs(code) ? 'service' : 'caller' });
+      purchases.add(1, dialect, outcome);
+      if (code !== undefined) refusals.add(1, code, isOurs(code) ? 'service' : 'caller');
       if (timings) observePhases(phases, timings);
     },
     outcomeRecorded({ endpoint, amount, answeredCases, events, feeLamports }) {
@@ -122,10 +118,10 @@ export function purchaseMetrics(registry: Registry, sources: Sources): PurchaseM
       for (const { type } of events) {
         const outcome = OUTCOMES[type];
         if (outcome === undefined) continue;
-        outcomes.inc({ outcome });
+        outcomes.add(1, outcome);
         if (type === 'PaymentSettled' || type === 'PaymentSettledLate') {
-          revenue.inc({ endpoint }, usdc);
-          answers.inc({ endpoint }, answeredCases);
+          revenue.add(usdc, endpoint);
+          answers.add(answeredCases, endpoint);
         }
         if (type === 'PaymentRolledBack') rolledBack.inc(usdc);
       }
