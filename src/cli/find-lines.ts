@@ -32,7 +32,11 @@ export async function thingLines({ payloads }: Ports, thing: FoundThing): Promis
         row('to', url ?? `${origin} (the URL is no longer stored)`),
         row('wallet', wallet),
         row('request', requestId),
-        ...more([`docket deliveries show ${deliveryId}`, `docket find ${origin}`]),
+        ...more([
+          `docket deliveries show ${deliveryId}`,
+          // A URL that could not be read has no host.
+          ...(URL.canParse(origin) ? [`docket find ${origin}`] : []),
+        ]),
         ...(thing.trail === null ? [] : ['', ...trailLines(thing.trail)]),
       ];
     }

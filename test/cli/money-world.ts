@@ -7,6 +7,7 @@ import { Command } from 'commander';
 import { type AddCommand, type CliContext, CliError, EXIT } from '../../src/cli/command.ts';
 import type { DomainEvent } from '../../src/events/event.ts';
 import { PROJECTIONS } from '../../src/projections/all.ts';
+import type { Projection } from '../../src/projections/projection.ts';
 import { createProjectionRunner } from '../../src/projections/runner.ts';
 import { type Instant, systemClock } from '../../src/runtime/instant.ts';
 import { NO_STREAM, type StreamHead } from '../../src/storage/event-log.ts';
@@ -33,9 +34,10 @@ export async function openMoneyWorld() {
       await storage.log.append(append);
       heads.set(stream, headAfter(append));
     },
-    async caughtUp(): Promise<void> {
+    /** @param projections those that a version of the service has */
+    async caughtUp(projections: readonly Projection[] = PROJECTIONS): Promise<void> {
       const owner = leaseOwner();
-      const ports = { ...storage, projections: PROJECTIONS, clock: systemClock, logger, owner };
+      const ports = { ...storage, projections, clock: systemClock, logger, owner };
       await createProjectionRunner(ports).catchUp();
     },
     async run(command: CommandOn, ...argv: readonly string[]) {

@@ -14,6 +14,8 @@ import {
   paymentStream,
   QueryAnswered,
 } from '../../src/events/payment.ts';
+import { PROJECTIONS } from '../../src/projections/all.ts';
+import { revenue as revenueProjection } from '../../src/projections/revenue.ts';
 import * as fixtures from '../commands/payment/payment.fixtures.ts';
 import { SPONSORED_FEE, WALLETS, wireOf } from '../projections/payment-histories.ts';
 import { type MoneyWorld, openMoneyWorld } from './money-world.ts';
@@ -140,6 +142,22 @@ export const revenueCases = () =>
       await world.caughtUp();
       expect((await revenue()).err).toBe('');
       expect((await json()).total.payments).toBe(4);
+    });
+
+    it('is built from the whole log by the version that adds it', async () => {
+      const older = await openMoneyWorld();
+      try {
+        const sale = { wallet: ANN, outcome: 'settled' } as const;
+        await older.write(paymentStream('1'.repeat(64)), '2026-06-01T00:00:00.000000Z', ...eventsOf(sale));
+        await older.caughtUp(PROJECTIONS.filter(({ name }) => name !== revenueProjection.name));
+        const before = await older.run(createRevenueCommand, 'revenue', '--json');
+        expect(JSON.parse(before.out)).toMatchObject({ complete: false, total: { payments: 0 } });
+        await older.caughtUp();
+        const after = await older.run(createRevenueCommand, 'revenue', '--json');
+        expect(JSON.parse(after.out)).toMatchObject({ complete: true, total: { payments: 1, usdc: '0.99' } });
+      } finally {
+        await older.close();
+      }
     });
 
     it.each([
