@@ -15,7 +15,7 @@ import type { Storage } from '../storage/storage.ts';
 import { untilShown } from './cases-withdraw.ts';
 import { type CliContext, CliError, EXIT, note, print, printJson } from './command.ts';
 import { confirm } from './confirm.ts';
-import { type ActOptions, readAct } from './operator-act.ts';
+import { type ActOptions, type OperatorAct, readAct } from './operator-act.ts';
 import { writeOutput } from './output-file.ts';
 
 export interface ForgetOptions {
@@ -66,8 +66,7 @@ export async function forget(
   if (!json) showPreview(context, wanted, preview, false);
   if (open) note(context, `Continuing the order ${open.forgetId} by ${open.by}: ${open.reason}`);
   else if (!yes) await confirm(context, 'This cannot be undone.');
-  const order = open ?? { forgetId: randomUUID(), subject: await subjectOf(storage, wanted), ...act };
-  if (!open) await giveOrder({ ...storage, clock: systemClock }, order);
+  const order = open ?? (await newOrder(storage, wanted, act));
   const removed = await complete(storage, context, order, waits);
   if (redactions !== undefined) await writeRedactions(storage, context, order, redactions);
   const { forgetId, by, reason } = order;
@@ -191,10 +190,19 @@ async function openOrderOf(storage: Storage, wanted: Wanted): Promise<ForgetOrde
 }
 
 /** The URL is stored beside the log until the order is completed, so that whoever continues it knows the URL. */
-async function subjectOf({ payloads }: Storage, wanted: Wanted): Promise<ForgetSubject> {
-  if (wanted.kind !== 'callback_url') return wanted;
-  const target = await payloads.put('target', Buffer.from(wanted.url));
-  return { kind: wanted.kind, target, origin: wanted.origin };
+async function newOrder(storage: Storage, wanted: Wanted, act: OperatorAct): Promise<ForgetOrder> {
+  const forgetId = randomUUID();
+  const ports = { ...storage, clock: systemClock };
+  if (wanted.kind !== 'callback_url') {
+    const order = { forgetId, subject: wanted, ...act };
+    await giveOrder(ports, order);
+    return order;
+  }
+  const { kind, origin } = wanted;
+  const url = await storage.payloads.seal('target', Buffer.from(wanted.url));
+  const order: ForgetOrder = { forgetId, subject: { kind, target: url.name, origin }, ...act };
+  await giveOrder(ports, order, url);
+  return order;
 }
 
 function showPreview(context: CliContext, wanted: Wanted, preview: Preview, json: boolean): void {

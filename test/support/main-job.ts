@@ -1,6 +1,7 @@
 /** Tests of the whole service: they run on the embedded engine in `npm test`, on the engines, and on each version of Node. */
 export const MAIN_JOB = [
   'test/abuse/withdrawn-text.test.ts',
+  'test/commands/forget/forget.test.ts',
   'test/commands/purchase/first-payments.test.ts',
   'test/storage/payloads-along.test.ts',
   'test/payments/buying.test.ts',
@@ -18,6 +19,7 @@ export const MAIN_JOB = [
   'test/queries/status.test.ts',
   'test/service/node-role.test.ts',
   'test/processes/after-settlement.test.ts',
+  'test/processes/payload-housekeeping.test.ts',
   'test/processes/callbacks/clock.test.ts',
   'test/processes/callbacks/deliveries.test.ts',
   'test/http/app.test.ts',

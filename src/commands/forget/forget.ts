@@ -9,11 +9,11 @@ import { FORGET_STREAM } from '../../events/forget.ts';
 import { type Clock, toInstant } from '../../runtime/instant.ts';
 import type { CommandContext, EventLog, Position } from '../../storage/event-log.ts';
 import { resolveIntact } from '../../storage/intact-payloads.ts';
-import type { BlobName, PayloadStore } from '../../storage/payload-store.ts';
+import type { BlobName, PayloadStore, SealedPayload } from '../../storage/payload-store.ts';
 import { isRejection } from '../decider.ts';
 import { docket } from '../docket/docket.ts';
 import { removeByRecord, replaceByRecord } from '../docket/redaction.ts';
-import { handleWithRetry, load } from '../handle.ts';
+import { handledOf, handleWithRetry, load, record } from '../handle.ts';
 import { contentsOfDocket, docketToForget, salesOfDocket } from './docket-contents.ts';
 import { contentsOfUrl, contentsOfWallet, type Forgettable } from './forgettable.ts';
 import { forgetOrders, type KnownOrder } from './order.ts';
@@ -43,12 +43,19 @@ export async function openOrders(log: EventLog): Promise<readonly KnownOrder[]> 
   return [...state.values()].filter(({ removed }) => removed === null);
 }
 
-/** Records an order before anything is removed for it. */
+/**
+ * Records an order before anything is removed for it.
+ * @param url the URL that the order names: stored with the order or not at all, so that a kill leaves no copy of it
+ */
 export async function giveOrder(
   { log, clock }: Pick<ForgettingPorts, 'log' | 'clock'>,
   order: ForgetOrder,
+  url?: SealedPayload,
 ): Promise<void> {
-  await handleWithRetry({ log, clock }, forgetOrders, FORGET_STREAM, { type: 'Order', order }, contextOf(order));
+  const command = { type: 'Order', order } as const;
+  const recording = { decider: forgetOrders, stream: FORGET_STREAM, command, context: contextOf(order), decisions: 10 };
+  const outcome = await record({ log, clock }, { ...recording, ...(url ? { payloads: [url] } : {}) });
+  if (isRejection(handledOf(outcome))) throw new Error(`the order ${order.forgetId} was not recorded`);
 }
 
 /**

@@ -1,5 +1,6 @@
 /** Sales as a purchase records them: an answer, callbacks, and their scheduled deliveries. */
 import { randomUUID } from 'node:crypto';
+import { envelopeOf } from '../../../src/callbacks/envelope.ts';
 import { type DeliveryFacts, delivery } from '../../../src/commands/delivery/delivery.ts';
 import { handle } from '../../../src/commands/handle.ts';
 import { originOf } from '../../../src/commands/payment/answer.ts';
@@ -49,7 +50,7 @@ export async function sell(
   await log.append(prepareAppend({ stream, head: NO_STREAM, events, context: contextOf(), recordedAt }));
   const deliveries: DeliveryFacts[] = [];
   for (const { deliveryId, target, origin } of isScheduled ? callbacks : []) {
-    const envelope = await payloads.put('envelope', Buffer.from(`{"payload":${bytes},"webhook":{}}`));
+    const envelope = await payloads.put('envelope', envelopeOf(bytes, { deliveryId, createdAt: recordedAt }));
     const facts = {
       ...{ deliveryId, wallet, requestId, payment, caseId: null, courtCode: null, caseNumber: null },
       ...{ target, origin, envelope, keepUntil: toInstant(clock.now() + 40 * DAY), createdAt: recordedAt },
