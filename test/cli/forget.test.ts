@@ -186,7 +186,12 @@ describe('docket forget docket', () => {
   it('fails until the read model shows it, and is then completed', async () => {
     await importDocket();
     await using(async (storage) => {
-      const lease = await storage.readStore.acquireLease('projection/cases', 'stuck', Date.now() * 1000, 3_600_000_000);
+      const lease = await storage.readStore.acquireLease(
+        'projection/cases@1',
+        'stuck',
+        Date.now() * 1000,
+        3_600_000_000,
+      );
       const first = forget(storage, context(), wanted, options, { queriesMs: 0, shownWithinMs: 50 });
       await expect(first).rejects.toMatchObject({ exitCode: EXIT.unavailable, hint: /run this command again/ });
       expect(await openOrders(storage.log)).toHaveLength(1);
