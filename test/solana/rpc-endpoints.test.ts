@@ -201,3 +201,42 @@ describe('closing', () => {
     expect(said).toEqual([]);
   });
 });
+
+describe('an observer of calls', () => {
+  it('hears of each call with its endpoint, by host and port only, and with what became of it', async () => {
+    const failing = keep(await openFaultyRpc(null, () => ({ type: 'status', status: 500 })));
+    const answering = keep(await openFaultyRpc(null, echo));
+    const heard: string[] = [];
+    const [first, second] = [new URL(failing.url), new URL(answering.url)];
+    const endpoints = keep(
+      new RpcEndpoints({
+        urls: [`${first.origin}/?api-key=secret`, second.href],
+        timeoutMs: 10_000,
+        log: { info: () => undefined, warn: () => undefined },
+        called: (endpoint, method, outcome, seconds) => {
+          heard.push(`${endpoint} ${method} ${outcome}`);
+          expect(seconds).toBeGreaterThan(0);
+        },
+      }),
+    );
+    expect(await endpoints.ask(asking(1))).toBe(1);
+    expect(heard).toEqual([`${first.host} echo failed`, `${second.host} echo ok`]);
+  });
+
+  it('tells URLs of one host apart by their place in the list', async () => {
+    const server = keep(await openFaultyRpc(null, echo));
+    const heard: string[] = [];
+    const urls = [`${server.url}?key=one`, `${server.url}?key=two`];
+    const endpoints = keep(
+      new RpcEndpoints({
+        urls,
+        timeoutMs: 10_000,
+        log: { info: () => undefined, warn: () => undefined },
+        called: (endpoint) => heard.push(endpoint),
+      }),
+    );
+    await endpoints.askAll(asking(1));
+    const { host } = new URL(server.url);
+    expect(heard.sort()).toEqual([`${host}#1`, `${host}#2`]);
+  });
+});

@@ -86,4 +86,33 @@ describe('GET /metrics', () => {
     expect(await purchasing.buy({ dialect: 'x402-v1' } as Parameters<Purchasing['buy']>[0])).toBe(bought);
     expect((await scrape(metrics)).get('docket_purchases_total{dialect="x402-v1",outcome="pending"}')).toBe(1);
   });
+
+  it('counts the money of outcomes: each settlement once, and what the cluster undid apart', async () => {
+    const metrics = createMetrics();
+    const payment = { endpoint: 'POST /v2/cases/batch', amount: '1980000', answeredCases: 2 };
+    const revenue = 'docket_revenue_usdc_total{endpoint="POST /v2/cases/batch"}';
+    metrics.outcomeRecorded({ ...payment, events: [{ type: 'PaymentSettled' }], feeLamports: 10_001n });
+    metrics.outcomeRecorded({ ...payment, events: [{ type: 'PaymentFinalized' }], feeLamports: 0n });
+    metrics.outcomeRecorded({ ...payment, events: [{ type: 'PaymentRolledBack' }], feeLamports: 0n });
+    const undone = await scrape(metrics);
+    expect(undone.get(revenue)).toBe(1.98);
+    expect(undone.get('docket_answers_sold_total{endpoint="POST /v2/cases/batch"}')).toBe(2);
+    expect(undone.get('docket_rolled_back_usdc_total')).toBe(1.98);
+    expect(undone.get('docket_network_fees_lamports_total')).toBe(10_001);
+    metrics.outcomeRecorded({ ...payment, events: [{ type: 'PaymentSettledLate' }], feeLamports: 10_001n });
+    const settledLate = await scrape(metrics);
+    expect(settledLate.get(revenue)).toBe(3.96);
+    expect(settledLate.get('docket_payment_outcomes_total{outcome="settled_late"}')).toBe(1);
+    expect(settledLate.get('docket_payment_outcomes_total{outcome="failed"}')).toBe(0);
+  });
+
+  it('counts a purchase that broke as a refusal by our fault', async () => {
+    const metrics = createMetrics();
+    const broken: Purchasing = { underway: new Set(), buy: () => Promise.reject(new Error('a bug')) };
+    const request = { dialect: 'x402-v2' } as Parameters<Purchasing['buy']>[0];
+    await expect(countPurchases(broken, metrics).buy(request)).rejects.toThrow('a bug');
+    const samples = await scrape(metrics);
+    expect(samples.get('docket_purchases_total{dialect="x402-v2",outcome="refused"}')).toBe(1);
+    expect(samples.get('docket_purchase_refusals_total{code="internal_error",fault="service"}')).toBe(1);
+  });
 });
