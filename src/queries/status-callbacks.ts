@@ -4,6 +4,7 @@ import { type Micros, toInstant } from '../runtime/instant.ts';
 import type { FieldRange, ReadStore } from '../storage/read-store.ts';
 import { type CallbackHost, callbackHosts, MOST_COUNTED, OVERDUE_AFTER } from './callback-hosts.ts';
 import { oldestOverdue } from './delivery-standing.ts';
+import { pausedHosts } from './operator-acts.ts';
 
 export interface CallbackStatus {
   /** With an attempt to come; counted up to `MOST_COUNTED`, as the others are. */
@@ -39,6 +40,30 @@ export async function callbackStatus(readStore: Store, now: Micros, most: number
     hosts,
     moreHosts: more,
   };
+}
+
+export interface HostStanding {
+  /** Hosts whose callbacks an operator has paused. */
+  readonly paused: number;
+  /** Attempts due for more than five minutes, without those that wait for a paused host. */
+  readonly overdue: number;
+}
+
+/** What metrics show of all hosts: without finding each of them, it costs the same at any number. */
+export async function hostStanding(readStore: Pick<Store, 'find' | 'count'>, now: Micros): Promise<HostStanding> {
+  const paused = await pausedHosts(readStore);
+  const before = now - OVERDUE_AFTER;
+  const range: FieldRange = { field: 'dueAt', upTo: toInstant(before) };
+  let overdue = await dueBy(readStore, before);
+  for (const origin of paused.keys()) {
+    overdue -= await readStore.count({
+      collection: DELIVERY_TIMERS,
+      equals: { origin },
+      range,
+      limit: MOST_COUNTED,
+    });
+  }
+  return { paused: paused.size, overdue: Math.max(0, overdue) };
 }
 
 /** Partition by partition, because the index of due times has the partition first. */

@@ -9,7 +9,7 @@ import { createAfterSettlement } from '../processes/after-settlement.ts';
 import { createCallbackDeliveries } from '../processes/callbacks/deliveries.ts';
 import type { PausedHosts } from '../processes/operator-acts.ts';
 import { deliveryStanding, PassedOver } from '../queries/delivery-standing.ts';
-import { pausedHosts } from '../queries/operator-acts.ts';
+import { hostStanding } from '../queries/status-callbacks.ts';
 import type { Clock } from '../runtime/instant.ts';
 import type { Storage } from '../storage/storage.ts';
 import type { Tracer } from '../tracing/tracer.ts';
@@ -51,7 +51,7 @@ export function startCallbackRole(options: CallbackRoleOptions): CallbackRole {
   });
   const passed = new PassedOver();
   metrics.watchDeliveries(() => deliveryStanding(storage.readStore, options.clock.now(), passed));
-  metrics.watchPausedHosts(async () => (await pausedHosts(storage.readStore)).size);
+  metrics.watchHosts(() => hostStanding(storage.readStore, options.clock.now()));
   const stopping = new AbortController();
   const following = afterSettlement.run(stopping.signal);
   deliveries.start();

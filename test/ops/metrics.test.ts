@@ -53,7 +53,8 @@ beforeAll(async () => {
       after = await observed.scrape();
       const percent = after.samples.get('docket_projection_rebuild_percent{projection="payments"}');
       const sold = sample(after, 'docket_answers_today{endpoint="GET /v2/case"}');
-      return attempts(after) - attempts(before) === 2 && percent === 100 && sold === 2;
+      const isRetrying = sample(after, 'docket_callback_deliveries{status="retrying"}') === 1;
+      return attempts(after) - attempts(before) === 2 && isRetrying && percent === 100 && sold === 2;
     },
     { timeout: 60_000, interval: 200 },
   );
@@ -93,6 +94,9 @@ describe('/metrics of a running service', () => {
   it('shows attempts of callbacks by what became of them', () => {
     expect(growth('docket_callback_attempts_total{failure_class="acknowledged"}')).toBe(1);
     expect(growth('docket_callback_attempts_total{failure_class="http_5xx"}')).toBe(1);
+    // The failed one has its next attempt, and nothing is late.
+    expect(sample(after, 'docket_callback_deliveries{status="retrying"}')).toBe(1);
+    expect(after.samples.get('docket_callback_overdue')).toBe(0);
   });
 
   it('shows the chain: calls by endpoint, the balance of the last check, without a call of its own', async () => {
@@ -127,7 +131,7 @@ describe('/metrics of a running service', () => {
     expect(after.text).toMatch(/^docket_build_info\{version="[\d.]+",node="v\d+[^"]*"\} 1$/m);
     expect(after.samples.has('nodejs_eventloop_lag_p99_seconds')).toBe(true);
     expect(sample(after, 'process_start_time_seconds')).toBeGreaterThan(0);
-    for (const source of ['deliveries', 'paused_hosts', 'payments', 'revenue', 'projections', 'disk']) {
+    for (const source of ['deliveries', 'hosts', 'payments', 'revenue', 'projections', 'disk']) {
       expect(sample(after, `docket_metrics_source_up{source="${source}"}`), source).toBe(1);
     }
   });

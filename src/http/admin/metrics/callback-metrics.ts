@@ -1,6 +1,7 @@
 /** Metrics of callbacks: attempts that ended here, and the deliveries of the whole service. */
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 import { type DeliveryStanding, MOST_COUNTED } from '../../../queries/delivery-standing.ts';
+import type { HostStanding } from '../../../queries/status-callbacks.ts';
 import type { Sources } from './sources.ts';
 
 export interface CallbackMetrics {
@@ -8,8 +9,8 @@ export interface CallbackMetrics {
   attemptEnded(failureClass: string | null, seconds: number): void;
   /** Sets the source for the state of deliveries. */
   watchDeliveries(standing: () => Promise<DeliveryStanding>): void;
-  /** Sets the source for the number of hosts whose callbacks operators have paused. */
-  watchPausedHosts(count: () => Promise<number>): void;
+  /** Sets the source for what is overdue, and how many hosts are paused. */
+  watchHosts(standing: () => Promise<HostStanding>): void;
 }
 
 /** Seconds; the last is past an attempt's deadline. */
@@ -59,18 +60,26 @@ export function callbackMetrics(registry: Registry, sources: Sources): CallbackM
         },
       });
     },
-    watchPausedHosts(read) {
+    watchHosts(read) {
       const paused = new Gauge({
         name: 'docket_callback_hosts_paused',
         help: 'Hosts whose callbacks an operator has paused',
         registers,
       });
+      const overdue = new Gauge({
+        name: 'docket_callback_overdue',
+        help: 'Attempts due for more than five minutes, without those that wait for a paused host',
+        registers,
+      });
       sources.add({
-        name: 'paused_hosts',
+        name: 'hosts',
         read,
-        show(count) {
-          if (count === null) paused.remove();
-          else paused.set(count);
+        show(standing) {
+          overdue.remove();
+          paused.remove();
+          if (!standing) return;
+          overdue.set(standing.overdue);
+          paused.set(standing.paused);
         },
       });
     },
