@@ -49,7 +49,7 @@ describe('retry by filter', () => {
         expect((await Promise.all(ids.map(world.recordOf))).map((one) => one?.status)).toEqual(
           Array(3).fill('retrying'),
         ),
-      { timeout: 10_000 },
+      { timeout: 30_000 },
     );
     await node.stop();
     const filter = ['--status', 'retrying', '--wallet', ADA];
@@ -74,7 +74,7 @@ describe('retry by filter', () => {
           null,
           null,
         ]),
-      { timeout: 10_000 },
+      { timeout: 30_000 },
     );
     const again = await run('retry', ...filter, '--not-since', since, '--yes', '--json', ...BY);
     expect(JSON.parse(again.out)).toEqual({ matched: 2, requested: 0, unchanged: 2, underWay: 0, unknown: 0 });
@@ -93,7 +93,7 @@ describe('retry by filter', () => {
           'retrying',
           'retrying',
         ]),
-      { timeout: 10_000 },
+      { timeout: 30_000 },
     );
     await caughtUp();
     const matched = async (...filter: string[]) => {
@@ -142,11 +142,11 @@ describe('cancel', () => {
     expect((await run('show', first)).out).toMatch(/cancelled by Ann Lee: ticket 4711/);
     world.node();
     const last = await world.schedule();
-    await vi.waitFor(async () => expect((await world.recordOf(last))?.status).toBe('succeeded'), { timeout: 10_000 });
+    await vi.waitFor(async () => expect((await world.recordOf(last))?.status).toBe('succeeded'), { timeout: 30_000 });
     expect(world.received).toHaveLength(1);
     // It may be requested again after all.
     expect((await run('retry', first, ...BY)).out).toMatch(/requested at/);
-    await vi.waitFor(async () => expect((await world.recordOf(first))?.status).toBe('succeeded'), { timeout: 10_000 });
+    await vi.waitFor(async () => expect((await world.recordOf(first))?.status).toBe('succeeded'), { timeout: 30_000 });
   });
 
   it('waits for the attempt under way', async () => {
@@ -157,7 +157,7 @@ describe('cancel', () => {
     });
     world.node();
     const id = await world.schedule();
-    await vi.waitFor(() => expect(world.received).toHaveLength(1), { timeout: 10_000 });
+    await vi.waitFor(() => expect(world.received).toHaveLength(1), { timeout: 30_000 });
     const cancelling = run('cancel', id, ...BY);
     answer();
     expect((await cancelling).out).toBe(`${id}: cancelled\n`);

@@ -38,12 +38,12 @@ it('lists hosts, and pauses and resumes one while the service runs', async () =>
   void acts.run(stopping.signal);
   world.node('node-a', { hosts: acts });
   const first = await world.schedule();
-  await vi.waitFor(async () => expect((await world.recordOf(first))?.status).toBe('succeeded'), { timeout: 10_000 });
+  await vi.waitFor(async () => expect((await world.recordOf(first))?.status).toBe('succeeded'), { timeout: 30_000 });
 
   const host = world.base.replace('http://', '');
   const paused = await run('pause', host, ...BY);
   expect([paused.code, paused.out]).toEqual([EXIT.ok, `${world.base} is paused; 0 open callbacks wait.\n`]);
-  await vi.waitFor(() => expect(acts.isPaused(world.base)).toBe(true), { timeout: 10_000 });
+  await vi.waitFor(() => expect(acts.isPaused(world.base)).toBe(true), { timeout: 30_000 });
   const second = await world.schedule();
   await caughtUp();
   const [listed] = (await run('list', '--json')).out
@@ -65,7 +65,7 @@ it('lists hosts, and pauses and resumes one while the service runs', async () =>
   expect(world.received).toHaveLength(1);
 
   expect((await run('resume', host, ...BY)).out).toBe(`${world.base} is resumed, with 1 open callbacks.\n`);
-  await vi.waitFor(async () => expect((await world.recordOf(second))?.status).toBe('succeeded'), { timeout: 10_000 });
+  await vi.waitFor(async () => expect((await world.recordOf(second))?.status).toBe('succeeded'), { timeout: 30_000 });
   expect((await run('resume', host, ...BY)).out).toBe(`${world.base} is not paused.\n`);
   const recorded = await world.storage.log.read(operatorStream(hostSubject(world.base)));
   expect(recorded.map(({ type, data }) => [type, data.by, data.reason])).toEqual([

@@ -15,6 +15,7 @@ import { buildApp } from '../../src/http/app.ts';
 import { cases } from '../../src/projections/cases.ts';
 import { courtRecords } from '../../src/projections/court-records.ts';
 import { deliveries } from '../../src/projections/deliveries.ts';
+import { operatorActs } from '../../src/projections/operator-acts.ts';
 import { payments } from '../../src/projections/payments.ts';
 import { createProjectionRunner } from '../../src/projections/runner.ts';
 import { wallets } from '../../src/projections/wallets.ts';
@@ -64,7 +65,7 @@ export async function openWorld({
   const storage = await openTestStorage(join(directory, 'data'));
   const runner = createProjectionRunner({
     ...storage,
-    projections: [cases, courtRecords, payments, wallets, deliveries],
+    projections: [cases, courtRecords, payments, wallets, deliveries, operatorActs],
     clock,
     logger: silent,
     owner: `test-${randomUUID()}`,

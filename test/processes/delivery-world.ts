@@ -174,6 +174,7 @@ export async function openDeliveryWorld({ realTime = false, projections = [deliv
   };
 
   return {
+    directory,
     base,
     clock,
     storage,

@@ -22,6 +22,8 @@ export const MAIN_JOB = [
   'test/processes/payload-housekeeping.test.ts',
   'test/processes/callbacks/clock.test.ts',
   'test/processes/callbacks/deliveries.test.ts',
+  'test/processes/callbacks/paused-hosts.test.ts',
+  'test/cli/hosts.test.ts',
   'test/http/app.test.ts',
   'test/http/not-yet-shown.test.ts',
 ];
