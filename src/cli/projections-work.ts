@@ -9,7 +9,7 @@ import type { Projection } from '../projections/projection.ts';
 import { createProjectionRunner, type ProjectionRunnerOptions } from '../projections/runner.ts';
 import { systemClock } from '../runtime/instant.ts';
 import type { Position } from '../storage/event-log.ts';
-import { leaseOwner } from '../storage/lease-owner.ts';
+import { leaseOwner, partOf } from '../storage/lease-owner.ts';
 import type { Storage } from '../storage/storage.ts';
 import { type CliContext, CliError, EXIT } from './command.ts';
 import { actContext, readBy, readReason } from './operator-act.ts';
@@ -60,7 +60,7 @@ export const operatorPorts = (
 /** Whether another process folds a generation now. */
 export async function isFolded({ readStore }: Storage, projection: string, generation: number): Promise<boolean> {
   const name = generationLease(projection, generation);
-  const lease = await readStore.acquireLease(name, `${leaseOwner()}-look`, systemClock.now(), 1_000_000);
+  const lease = await readStore.acquireLease(name, partOf(leaseOwner(), 'look'), systemClock.now(), 1_000_000);
   if (lease) await readStore.releaseLease(lease);
   return lease === null;
 }
@@ -77,7 +77,7 @@ export async function whileFolding<Result>(
     projections: [projection],
     clock: systemClock,
     logger: pino({ level: 'silent' }),
-    owner: `${leaseOwner()}-projections`,
+    owner: partOf(leaseOwner(), 'projections'),
     folds,
   });
   await runner.start();

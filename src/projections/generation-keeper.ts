@@ -11,6 +11,7 @@ import { type Clock, toMicros } from '../runtime/instant.ts';
 import { pause } from '../runtime/pause.ts';
 import type { EventLog } from '../storage/event-log.ts';
 import { HeldLease } from '../storage/held-lease.ts';
+import { partOf } from '../storage/lease-owner.ts';
 import type { ReadStore } from '../storage/read-store.ts';
 import { Trouble } from '../storage/trouble.ts';
 import { type Generations, generationLease, readGenerations, uselessGenerations } from './generations.ts';
@@ -106,7 +107,7 @@ export async function removeUseless(ports: KeeperPorts, projection: string, gene
 /** Under the lease of its follower, which therefore writes nothing more. */
 async function remove(ports: KeeperPorts, projection: string, generation: number): Promise<void> {
   const name = generationLease(projection, generation);
-  const lease = await HeldLease.take({ ...ports, owner: `${ports.owner}-keeper`, name, durationMs: LEASE_MS });
+  const lease = await HeldLease.take({ ...ports, owner: partOf(ports.owner, 'keeper'), name, durationMs: LEASE_MS });
   if (!lease) return;
   try {
     await ports.readStore.retireGeneration(projection, generation);

@@ -13,6 +13,7 @@ import {
 import { operatorStream, projectionSubject } from '../events/operator.ts';
 import type { CommandContext, Position } from '../storage/event-log.ts';
 import { HeldLease } from '../storage/held-lease.ts';
+import { partOf } from '../storage/lease-owner.ts';
 import { type Comparison, compareGenerations } from './compare-generations.ts';
 import { type KeeperPorts, keepGenerations, swapLease } from './generation-keeper.ts';
 import type { Projection } from './projection.ts';
@@ -102,7 +103,7 @@ async function moving<Outcome>(
   const { projection, readStore, owner, context } = ports;
   await keepGenerations(ports, projection);
   const name = swapLease(projection.name);
-  const lease = await HeldLease.take({ ...ports, owner: `${owner}-${context.commandId}`, name, durationMs: LEASE_MS });
+  const lease = await HeldLease.take({ ...ports, owner: partOf(owner, context.commandId), name, durationMs: LEASE_MS });
   if (!lease) return { rejected: 'moving' };
   try {
     return await move(await readStore.activeGeneration(projection.name));

@@ -1,7 +1,7 @@
 /** The nodes that run the service, as each describes itself, and what each owns (docs/design/operations.md#status). */
 import { z } from 'zod';
 import { Instant, type Micros, toInstant } from '../runtime/instant.ts';
-import { isDeadOwner } from '../storage/lease-owner.ts';
+import { isDeadOwner, isHeldBy } from '../storage/lease-owner.ts';
 import type { Notices } from '../storage/notices.ts';
 import type { ReadStore } from '../storage/read-store.ts';
 
@@ -62,14 +62,13 @@ export async function statusNodes(readStore: Notices & Pick<ReadStore, 'leases'>
   const nodes = notices.flatMap(({ value, at }): readonly NodeStanding[] => {
     const { data: report } = NodeReport.safeParse(value);
     if (!report) return [];
-    const held = leases.filter(({ owner }) => owner === report.owner).map(({ name }) => name);
+    const held = leases.filter(({ owner }) => isHeldBy(owner, report.owner)).map(({ name }) => name);
     return [{ ...report, state: stateOf(report, at, now), lastSeen: toInstant(at), leases: held }];
   });
-  const known = new Set(nodes.map(({ owner }) => owner));
   return {
     nodes: nodes.toSorted((a, b) => (a.host + a.startedAt < b.host + b.startedAt ? -1 : 1)),
     others: leases
-      .filter(({ owner }) => !known.has(owner))
+      .filter(({ owner }) => !nodes.some((node) => isHeldBy(owner, node.owner)))
       .map(({ name, owner, expiresAt }) => ({ name, owner, expiresAt: toInstant(expiresAt) })),
   };
 }

@@ -9,7 +9,7 @@ import { PROJECTIONS } from '../projections/all.ts';
 import { startGenerationKeeper } from '../projections/generation-keeper.ts';
 import { createProjectionRunner } from '../projections/runner.ts';
 import type { Clock } from '../runtime/instant.ts';
-import { leaseOwner } from '../storage/lease-owner.ts';
+import { leaseOwner, partOf } from '../storage/lease-owner.ts';
 import type { Storage } from '../storage/storage.ts';
 import { canStartGenerationThread, startGenerationThread } from './generation-thread.ts';
 
@@ -30,6 +30,8 @@ interface Beside {
   stop(): Promise<void>;
 }
 
+/** Only one of them runs at a time. */
+const BESIDE = partOf(leaseOwner(), 'beside');
 const LOAD_EVERY_MS = 50;
 const HOUR_MS = 3_600_000;
 
@@ -61,7 +63,7 @@ export function startGenerationRole({ storage, config, clock, logger }: Generati
 }
 
 function besideThread(config: Config, logger: Logger): Beside {
-  const thread = startGenerationThread(config, (error) =>
+  const thread = startGenerationThread(config, BESIDE, (error) =>
     logger.error({ err: error }, 'building read models on a thread failed; it is started again'),
   );
   let last: EventLoopUtilization = performance.eventLoopUtilization();
@@ -83,15 +85,8 @@ function besideThread(config: Config, logger: Logger): Beside {
 }
 
 async function besideHere(storage: Storage, clock: Clock, logger: Logger): Promise<Beside> {
-  const owner = `${leaseOwner()}-beside`;
-  const runner = createProjectionRunner({
-    ...storage,
-    projections: PROJECTIONS,
-    clock,
-    logger,
-    owner,
-    folds: 'beside',
-  });
+  const options = { ...storage, projections: PROJECTIONS, clock, logger, owner: BESIDE };
+  const runner = createProjectionRunner({ ...options, folds: 'beside' });
   await runner.start();
   return { ended: false, stop: () => runner.stop() };
 }

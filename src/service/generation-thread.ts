@@ -9,7 +9,6 @@ import { PROJECTIONS } from '../projections/all.ts';
 import { createProjectionRunner } from '../projections/runner.ts';
 import { systemClock } from '../runtime/instant.ts';
 import { makeLogger } from '../runtime/logger.ts';
-import { leaseOwner } from '../storage/lease-owner.ts';
 import { openStorage } from './open-storage.ts';
 
 const ROLE = 'docket generations';
@@ -26,6 +25,8 @@ export interface GenerationThread {
 interface ThreadData {
   readonly role: typeof ROLE;
   readonly config: Config;
+  /** Under which name it acquires leases. */
+  readonly owner: string;
   /** The load, in thousandths. */
   readonly load: SharedArrayBuffer;
 }
@@ -39,12 +40,19 @@ const LIMITS = { maxOldGenerationSizeMb: 256, maxYoungGenerationSizeMb: 32 };
 /** On Linux, a priority is one of a thread: the kernel prefers those that answer. */
 const LOWER_PRIORITY = 5;
 
-/** @param failed called if the thread ends by itself */
-export function startGenerationThread(config: Config, failed: (error: unknown) => void): GenerationThread {
+/**
+ * @param owner under which name it acquires leases
+ * @param failed called if the thread ends by itself
+ */
+export function startGenerationThread(
+  config: Config,
+  owner: string,
+  failed: (error: unknown) => void,
+): GenerationThread {
   const load = new SharedArrayBuffer(4);
   const shared = new Int32Array(load);
   const worker = new Worker(new URL(import.meta.url), {
-    workerData: { role: ROLE, config, load } satisfies ThreadData,
+    workerData: { role: ROLE, config, owner, load } satisfies ThreadData,
     resourceLimits: LIMITS,
   });
   let ended = false;
@@ -70,7 +78,7 @@ export function startGenerationThread(config: Config, failed: (error: unknown) =
   };
 }
 
-async function runThread(port: NonNullable<typeof parentPort>, { config, load }: ThreadData): Promise<void> {
+async function runThread(port: NonNullable<typeof parentPort>, { config, owner, load }: ThreadData): Promise<void> {
   if (process.platform === 'linux') setPriority(LOWER_PRIORITY);
   const shared = new Int32Array(load);
   const stopped = new Promise<void>((resolve) => port.once('message', () => resolve()));
@@ -81,7 +89,7 @@ async function runThread(port: NonNullable<typeof parentPort>, { config, load }:
     projections: PROJECTIONS,
     clock: systemClock,
     logger,
-    owner: `${leaseOwner()}-beside`,
+    owner,
     folds: 'beside',
     load: () => Atomics.load(shared, 0) / 1000,
   });

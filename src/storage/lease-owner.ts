@@ -14,6 +14,13 @@ const THIS_THREAD = `${hostname()}/${process.pid}/${Math.round(STARTED_AT_MS)}/$
 /** The name under which this thread acquires leases. */
 export const leaseOwner = (): string => THIS_THREAD;
 
+/** The name of a part of a process that acquires leases beside its main thread. */
+export const partOf = (owner: string, part: string): string => `${owner}-${part}`;
+
+/** Whether a lease is held by a process or by a part of it. */
+export const isHeldBy = (owner: string, process: string): boolean =>
+  owner === process || owner.startsWith(partOf(process, ''));
+
 /** True only if it is certain that the owner was a process of this machine and is gone. */
 export function isDeadOwner(owner: string): boolean {
   const [host, pid, startedAt] = owner.split('/');

@@ -24,8 +24,8 @@ const KILLS = 10;
 const NAME = 'payments';
 const ROOT = join(import.meta.dirname, '../..');
 const PROGRAM = join(ROOT, 'bin/docket.js');
-/** Slow enough to be killed in the middle each time. */
-const SLOWLY = String(Math.ceil(EVENTS / 40));
+/** Slow enough to be killed anywhere in the log. */
+const SLOWLY = String(Math.ceil(EVENTS / 3));
 
 /** The network whose genesis the written log names; nothing here reaches it. */
 const NETWORK = {
@@ -48,10 +48,10 @@ it.skipIf(!existsSync(join(ROOT, 'dist/cli/main.js')))(
       await createProjectionRunner({ ...options, logger: pino({ level: 'silent' }) }).catchUp();
       let kills = 0;
       while (kills < KILLS) {
-        const before = (await storage.readStore.progress(NAME, 2))?.position ?? '';
+        const killAt = String(Math.floor((EVENTS * (kills + 1)) / (KILLS + 2))).padStart(20, '0');
         const rebuild = start(directory, 'rebuild', NAME, '--max-rate', SLOWLY);
         const exited = ended(rebuild);
-        while (((await storage.readStore.progress(NAME, 2))?.position ?? '') <= before && rebuild.exitCode === null) {
+        while (((await storage.readStore.progress(NAME, 2))?.position ?? '') < killAt && rebuild.exitCode === null) {
           await delay(5);
         }
         if (rebuild.exitCode !== null) throw new Error(`the rebuild of ${NAME} ended after ${kills} kills`);
