@@ -16,6 +16,7 @@ import { operatorActs } from '../../src/projections/operator-acts.ts';
 import { createProjectionRunner } from '../../src/projections/runner.ts';
 import { callbackHosts } from '../../src/queries/callback-hosts.ts';
 import { bannedWallets, banOf, pausedAmong, pausedHosts } from '../../src/queries/operator-acts.ts';
+import { hostStanding } from '../../src/queries/status-callbacks.ts';
 import { MICROS_PER_SECOND, toInstant, toMicros } from '../../src/runtime/instant.ts';
 import { NO_STREAM } from '../../src/storage/event-log.ts';
 import { prepareAppend } from '../../src/storage/prepare-append.ts';
@@ -136,6 +137,15 @@ describe('the hosts of callbacks', () => {
     expect([...(await pausedAmong(storage.readStore, [BUSY, PAUSED, PAUSED])).keys()]).toEqual([PAUSED]);
     await resume(PAUSED);
     expect((await pausedHosts(storage.readStore)).size).toBe(0);
+  });
+
+  it('counts what is overdue, without what waits for a paused host', async () => {
+    await write([timer('b1', BUSY, 400), timer('b2', BUSY, 10), timer('p1', PAUSED, 500)]);
+    expect(await hostStanding(storage.readStore, NOW)).toEqual({ paused: 0, overdue: 2 });
+    await pause(PAUSED);
+    expect(await hostStanding(storage.readStore, NOW)).toEqual({ paused: 1, overdue: 1 });
+    await resume(PAUSED);
+    expect(await hostStanding(storage.readStore, NOW)).toEqual({ paused: 0, overdue: 2 });
   });
 
   it('shows who is banned, since when and why', async () => {
