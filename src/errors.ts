@@ -76,6 +76,11 @@ export const ERROR_CATALOGUE = {
     'Send the payment as your x402 client encodes it: base64 or base64url, padded or not; a self-paid transfer may also be base58. Send one payment per request.',
     { reason: 'The part that cannot be decoded.' },
   ),
+  source_token_required: entry(
+    401,
+    'Dockets are accepted only from sources with a valid token.',
+    'Send Authorization: Bearer and the token that the operator has issued; a revoked or replaced token is not valid.',
+  ),
   payment_required: entry(
     402,
     'This call costs USDC on Solana, paid through x402 in the same call.',
@@ -119,6 +124,12 @@ export const ERROR_CATALOGUE = {
     403,
     'Nothing is sold to this wallet any more.',
     'Do not pay again with this wallet: it is refused until we lift the ban. What it has bought stays free at its Content-Location, and its callbacks are still delivered.',
+  ),
+  court_not_allowed: entry(
+    403,
+    'This token may not push dockets of this court.',
+    'Push dockets of the courts in details.allowed_courts, or ask the operator for another token.',
+    { received: 'The court of the request.', allowed_courts: 'The courts whose dockets the token may push.' },
   ),
   case_not_found: entry(
     404,
@@ -199,7 +210,7 @@ export const ERROR_CATALOGUE = {
       retry_after,
       limit: 'How many requests the window allows.',
       window:
-        'Which limit was exceeded: minute, day, payment, settlement_failures, payments_under_way, first_payments, unknown_blockhashes, address or result.',
+        'Which limit was exceeded: minute, day, payment, settlement_failures, payments_under_way, first_payments, unknown_blockhashes, address or result; for sources that push dockets: push_requests, push_bytes, push_uploads or address.',
       refused:
         'For the limit by address: what is wrong with the payment of this request, as code and reason. Valid payments are never limited by address.',
     },

@@ -273,6 +273,12 @@ async function start(config: Config, options: ServiceOptions, undo: Undo): Promi
     metrics,
     sandboxCallbacks: createSandboxCallbacks({ outbound, counters: storage.readStore, clock, logger, userAgent }),
     localRpcUrl: rpcUrl,
+    push: {
+      sources: acts,
+      folder: join(config.dataDirectory, 'pushed'),
+      unknownTokensPerMinute: config.addressLimitPerMinute,
+      steadyClock,
+    },
     tracer,
     mcpOrigins: { allowed: config.mcpAllowedOrigins, loopback: !config.production },
   });

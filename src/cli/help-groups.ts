@@ -1,7 +1,7 @@
 /** The headings under which `docket --help` lists the commands. */
 const GROUPS: readonly (readonly [heading: string, commands: readonly string[]])[] = [
   ['Run the service:', ['serve', 'status', 'doctor', 'config', 'chain', 'demo']],
-  ['Dockets:', ['import', 'cases', 'classify', 'courts']],
+  ['Dockets:', ['import', 'sources', 'cases', 'classify', 'courts']],
   ['Money, callers and callbacks:', ['revenue', 'wallets', 'find', 'keys', 'deliveries', 'hosts', 'callbacks']],
   ['Storage:', ['projections', 'backup', 'restore', 'migrate', 'forget', 'log', 'audit']],
   ['Buy from a service:', ['wallet', 'query']],

@@ -35,6 +35,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<AddCommand>>> = {
   status: async () => (await import('./status.ts')).addStatusCommand,
   demo: async () => (await import('./demo.ts')).createDemoCommand(main),
   import: async () => (await import('./import.ts')).addImportCommand,
+  sources: async () => (await import('./sources.ts')).addSourcesCommand,
   cases: async () => (await import('./cases.ts')).addCasesCommand,
   classify: async () => (await import('./classify.ts')).addClassifyCommand,
   forget: async () => (await import('./forget.ts')).addForgetCommand,

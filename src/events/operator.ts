@@ -87,6 +87,31 @@ export const WalletBanned = event('WalletBanned', 1, z.strictObject({ wallet: Wa
 /** The wallet may buy again. */
 export const WalletUnbanned = event('WalletUnbanned', 1, z.strictObject({ wallet: Wallet, ...Act }));
 
+/** A source that pushes dockets, by the name that marks what it brings. */
+const SourceName = z.string().regex(/^[a-z][a-z0-9-]{1,31}$/);
+/** SHA-256 of a token, hex: the token itself is shown once and kept nowhere. */
+const TokenHash = z.string().regex(/^[0-9a-f]{64}$/);
+
+/** Whoever has the token may push dockets under this name. A source may have several, so that one can replace another. */
+export const SourceTokenIssued = event(
+  'SourceTokenIssued',
+  1,
+  z.strictObject({
+    source: SourceName,
+    tokenHash: TokenHash,
+    /** The courts whose dockets it may push; null for all. */
+    courts: z.array(Text).min(1).nullable(),
+    ...Act,
+  }),
+);
+
+/** The token opens nothing any more. What came with it stays. */
+export const SourceTokenRevoked = event(
+  'SourceTokenRevoked',
+  1,
+  z.strictObject({ source: SourceName, tokenHash: TokenHash, ...Act }),
+);
+
 /** Stored content was masked again: everything up to a position, by the rules of one version. */
 export const MaskingApplied = event(
   'MaskingApplied',
@@ -114,8 +139,16 @@ export const PROJECTION_ACTS = [
 /** Acts on where callbacks go, and on who may buy. */
 export const HOST_ACTS = [HostPaused, HostResumed] as const;
 export const WALLET_ACTS = [WalletBanned, WalletUnbanned] as const;
+/** Acts on who may push dockets. */
+export const SOURCE_ACTS = [SourceTokenIssued, SourceTokenRevoked] as const;
 
-export const OPERATOR_EVENTS = [...PROJECTION_ACTS, ...HOST_ACTS, ...WALLET_ACTS, MaskingApplied] as const;
+export const OPERATOR_EVENTS = [
+  ...PROJECTION_ACTS,
+  ...HOST_ACTS,
+  ...WALLET_ACTS,
+  ...SOURCE_ACTS,
+  MaskingApplied,
+] as const;
 
 /** The subject of actions on the masking of stored content. */
 export const MASKING_SUBJECT = 'masking';
@@ -128,3 +161,5 @@ export const projectionSubject = (projection: string): string => `projection-${p
 export const hostSubject = (origin: string): string => `host-${origin}`;
 /** The subject of an operator's actions on a wallet; the wallet's own stream holds its keys. */
 export const walletSubject = (wallet: string): string => `wallet-${wallet}`;
+/** The subject of actions on the tokens of a source. */
+export const sourceSubject = (source: string): string => `source-${source}`;

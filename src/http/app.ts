@@ -25,6 +25,7 @@ import type { Health } from './admin/health.ts';
 import type { HttpMetrics } from './admin/metrics/http-metrics.ts';
 import { type ClientAddresses, createClientAddresses } from './client-address.ts';
 import { registerDocs } from './docs/register-docs.ts';
+import { type PushDependencies, registerPush } from './ingest/push-dockets.ts';
 import { createMcp } from './mcp/mcp.ts';
 import type { OriginRules } from './mcp/origins.ts';
 import { createBuying } from './paid/buy.ts';
@@ -73,6 +74,8 @@ export interface AppDependencies {
   readonly sandboxCallbacks?: SandboxCallbacks | undefined;
   /** Where callers reach the local chain; null on a public network. */
   readonly localRpcUrl: string | null;
+  /** Who may push dockets; if left out, nobody. */
+  readonly push?: PushDependencies | undefined;
   /** If left out, nothing is traced. */
   readonly tracer?: Tracer | undefined;
   /** Which web pages may call the MCP endpoint; if left out, none. */
@@ -161,6 +164,7 @@ export function buildApp(dependencies: AppDependencies): FastifyInstance {
     keyCalls: dependencies.keyCalls,
     resultIds: dependencies.resultIds,
   });
+  if (dependencies.push) registerPush(app, { ...storage, ...dependencies.push, runner, clock, clientAddresses });
   registerDocs(app, { localRpcUrl, merchant });
   return app;
 }

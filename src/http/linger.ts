@@ -36,6 +36,7 @@ export function lingering({ maxBytes = LINGER_BYTES, maxMs = LINGER_MS } = {}): 
       clearInterval(counting);
       clearTimeout(late);
       draining.delete(socket);
+      socket.off('close', stop);
     };
     request.once('end', () => {
       stop();

@@ -1,11 +1,21 @@
 /**
- * What operators have decided and not taken back, in the memory of each node: paused hosts and banned wallets. It starts
- * with the read model and follows the log, so an act applies on every node within moments, and a look-up costs nothing.
+ * What operators have decided and not taken back, in the memory of each node: paused hosts, banned wallets, tokens of
+ * sources. It starts with the read model and follows the log, so an act applies on every node within moments.
  */
 import type { BaseLogger } from 'pino';
-import { HOST_ACTS, HostPaused, HostResumed, WALLET_ACTS, WalletBanned, WalletUnbanned } from '../events/operator.ts';
+import {
+  HOST_ACTS,
+  HostPaused,
+  HostResumed,
+  SOURCE_ACTS,
+  SourceTokenIssued,
+  SourceTokenRevoked,
+  WALLET_ACTS,
+  WalletBanned,
+  WalletUnbanned,
+} from '../events/operator.ts';
 import { operatorActs } from '../projections/operator-acts.ts';
-import { bannedWallets, pausedHosts } from '../queries/operator-acts.ts';
+import { bannedWallets, pausedHosts, sourceTokens } from '../queries/operator-acts.ts';
 import { pause } from '../runtime/pause.ts';
 import type { EventLog, Position, RecordedEvent } from '../storage/event-log.ts';
 import type { ReadStore } from '../storage/read-store.ts';
@@ -26,13 +36,22 @@ export interface PausedHosts {
   onChange(listener: (origin: string, isPaused: boolean) => void): void;
 }
 
+/** Who pushes with a token. */
+export interface PushSource {
+  readonly name: string;
+  /** The courts whose dockets it may push; null for all. */
+  readonly courts: ReadonlySet<string> | null;
+}
+
 export interface OperatorActs extends PausedHosts {
+  /** The source that a token belongs to, by the token's hash; null if it opens nothing. */
+  sourceOf(tokenHash: string): PushSource | null;
   isBanned(wallet: string): boolean;
   /** Follows the log until the signal aborts. */
   run(signal: AbortSignal): Promise<void>;
 }
 
-const TYPES = [...HOST_ACTS, ...WALLET_ACTS].map(({ type }) => type);
+const TYPES = [...HOST_ACTS, ...WALLET_ACTS, ...SOURCE_ACTS].map(({ type }) => type);
 const AGAIN_MS = 500;
 
 export const createOperatorActs = (options: OperatorActsOptions): OperatorActs => new Following(options);
@@ -42,6 +61,7 @@ class Following implements OperatorActs {
   readonly #options: OperatorActsOptions;
   readonly #paused = new Set<string>();
   readonly #banned = new Set<string>();
+  readonly #sources = new Map<string, PushSource>();
   readonly #listeners: ((origin: string, isPaused: boolean) => void)[] = [];
   /** Undefined until the read model was read. */
   #reached: Position | null | undefined;
@@ -60,6 +80,10 @@ class Following implements OperatorActs {
 
   isBanned(wallet: string): boolean {
     return this.#banned.has(wallet);
+  }
+
+  sourceOf(tokenHash: string): PushSource | null {
+    return this.#sources.get(tokenHash) ?? null;
   }
 
   onChange(listener: (origin: string, isPaused: boolean) => void): void {
@@ -90,14 +114,20 @@ class Following implements OperatorActs {
     const { readStore } = this.#options;
     const generation = await readStore.activeGeneration(operatorActs.name);
     const position = await readStore.checkpoint(operatorActs.name, generation);
-    const [paused, banned] = await Promise.all([pausedHosts(readStore), bannedWallets(readStore)]);
+    const [paused, banned, tokens] = await Promise.all([
+      pausedHosts(readStore),
+      bannedWallets(readStore),
+      sourceTokens(readStore),
+    ]);
     for (const origin of paused.keys()) this.#paused.add(origin);
     for (const wallet of banned.keys()) this.#banned.add(wallet);
+    for (const [hash, { source, courts }] of tokens) this.#sources.set(hash, pushSource(source, courts));
     return position;
   }
 
   /** Data of another form is ignored here; the projection halts at it and reports it. */
-  #apply({ type, data: { origin, wallet } }: RecordedEvent): void {
+  #apply({ type, data }: RecordedEvent): void {
+    const { origin, wallet, source, tokenHash, courts } = data;
     if (typeof origin === 'string' && (type === HostPaused.type || type === HostResumed.type)) {
       const isPaused = type === HostPaused.type;
       if (this.#paused.has(origin) === isPaused) return;
@@ -106,5 +136,18 @@ class Following implements OperatorActs {
       for (const listener of this.#listeners) listener(origin, isPaused);
     } else if (typeof wallet === 'string' && type === WalletBanned.type) this.#banned.add(wallet);
     else if (typeof wallet === 'string' && type === WalletUnbanned.type) this.#banned.delete(wallet);
+    else if (typeof tokenHash !== 'string') return;
+    else if (type === SourceTokenRevoked.type) this.#sources.delete(tokenHash);
+    else if (type === SourceTokenIssued.type && typeof source === 'string' && (courts === null || isTexts(courts))) {
+      this.#sources.set(tokenHash, pushSource(source, courts));
+    }
   }
 }
+
+const pushSource = (name: string, courts: readonly string[] | null): PushSource => ({
+  name,
+  courts: courts === null ? null : new Set(courts),
+});
+
+const isTexts = (value: unknown): value is readonly string[] =>
+  Array.isArray(value) && value.every((one) => typeof one === 'string');

@@ -1,5 +1,12 @@
-/** What operators have decided and not taken back: paused hosts and banned wallets. */
-import { BANNED_WALLETS, type BannedWallet, PAUSED_HOSTS, type PausedHost } from '../projections/operator-acts.ts';
+/** What operators have decided and not taken back: paused hosts, banned wallets, tokens of sources. */
+import {
+  BANNED_WALLETS,
+  type BannedWallet,
+  PAUSED_HOSTS,
+  type PausedHost,
+  SOURCE_TOKENS,
+  type SourceToken,
+} from '../projections/operator-acts.ts';
 import type { ReadStore, Stored } from '../storage/read-store.ts';
 
 type Finder = Pick<ReadStore, 'find'>;
@@ -14,6 +21,10 @@ export const pausedHosts = (readStore: Finder): Promise<ReadonlyMap<string, Paus
 /** Every banned wallet, by its address. */
 export const bannedWallets = (readStore: Finder): Promise<ReadonlyMap<string, BannedWallet>> =>
   all<BannedWallet>(readStore, BANNED_WALLETS);
+
+/** Every token that opens the door for dockets, by its hash. */
+export const sourceTokens = (readStore: Finder): Promise<ReadonlyMap<string, SourceToken>> =>
+  all<SourceToken>(readStore, SOURCE_TOKENS);
 
 /** The paused ones among these origins. */
 export async function pausedAmong(

@@ -65,6 +65,12 @@ const read = async (answer: Response): Promise<UnreadableDocket> => ({
 const get = async (target: string, init?: RequestInit) => read(await fetch(world.url + target, init));
 const post = (body: string, type = 'application/json') =>
   get('/v2/cases/batch', { method: 'POST', headers: { 'content-type': type }, body });
+const push = (query: string, token: string) =>
+  get(`/ingest/dockets${query}`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+    body: '[]',
+  });
 const bought = async (target: string, agent = world.agent()) => read(await (await agent)(world.url + target));
 
 /** A baseline that was started and never completed: until it is complete, no query is answered. */
@@ -98,6 +104,7 @@ const PRODUCERS: Readonly<Record<ErrorCode, () => Promise<UnreadableDocket>>> = 
   last_checked_in_future: () => get(`${CASE}&last_checked=2099-01-01T00:00:00Z`),
   invalid_batch_request: () => post('{"queries":[]}'),
   invalid_payment: () => get(CASE, { headers: { 'payment-signature': 'not base64!' } }),
+  source_token_required: () => push('', 'dkt_push_none'),
   payment_required: () => get(CASE),
   payment_rejected: () => bought(CASE, world.agentOf(Keypair.generate())),
   async settlement_failed() {
@@ -114,6 +121,7 @@ const PRODUCERS: Readonly<Record<ErrorCode, () => Promise<UnreadableDocket>>> = 
     paying.banned.add(banned.publicKey.toBase58());
     return paying.get('/v2/case?q=a', paying.pay(banned));
   },
+  court_not_allowed: async () => push('?court=nysd', await world.sourceToken('west', ['cand'])),
   case_not_found: () => bought('/v2/case?court_code=cand&case_id=4:25-cv-00001'),
   endpoint_not_found: () => get('/v2/nothing'),
   result_not_found: () => get(`/v2/results/${randomUUID()}`),

@@ -9,9 +9,14 @@ import { Keypair, PublicKey } from '@solana/web3.js';
 import { wrapFetchWithPayment, x402Client } from '@x402/fetch';
 import { ExactSvmScheme } from '@x402/svm/exact/client';
 import { ingestDocket } from '../../src/commands/docket/ingest.ts';
+import { handleWithRetry } from '../../src/commands/handle.ts';
 import type { PurchasePorts } from '../../src/commands/purchase/contract.ts';
 import { createPurchasing } from '../../src/commands/purchase/purchase.ts';
+import { sourceToken } from '../../src/commands/source-token/source-token.ts';
+import { newSourceToken, sourceTokenHash } from '../../src/commands/source-token/token.ts';
+import { operatorStream, sourceSubject } from '../../src/events/operator.ts';
 import { buildApp } from '../../src/http/app.ts';
+import { createOperatorActs } from '../../src/processes/operator-acts.ts';
 import { cases } from '../../src/projections/cases.ts';
 import { courtRecords } from '../../src/projections/court-records.ts';
 import { deliveries } from '../../src/projections/deliveries.ts';
@@ -21,6 +26,7 @@ import { createProjectionRunner } from '../../src/projections/runner.ts';
 import { wallets } from '../../src/projections/wallets.ts';
 import { settledPayments } from '../../src/queries/settled-payments.ts';
 import { type Clock, systemClock, toInstant } from '../../src/runtime/instant.ts';
+import { steadyClock } from '../../src/runtime/steady-clock.ts';
 import { associatedTokenAddress, NETWORKS } from '../../src/solana/addresses.ts';
 import { createBlockhashWatch } from '../../src/solana/blockhash-watch.ts';
 import { SolanaKey } from '../../src/solana/keys.ts';
@@ -40,9 +46,12 @@ export type World = Awaited<ReturnType<typeof openWorld>>;
 export async function openWorld({
   clock = systemClock,
   slotMs = 50,
+  unknownTokensPerMinute = null,
 }: {
   readonly clock?: Clock;
   readonly slotMs?: number;
+  /** Requests without a valid token that one address may push in a minute. */
+  readonly unknownTokensPerMinute?: number | null;
 } = {}) {
   const directory = await mkdtemp(join(tmpdir(), 'http-world-'));
   const local = await startLocalChain({
@@ -71,6 +80,9 @@ export async function openWorld({
     owner: `test-${randomUUID()}`,
   });
   await runner.start();
+  const acts = createOperatorActs({ ...storage, logger: silent });
+  const stopping = new AbortController();
+  const following = acts.run(stopping.signal);
   const masterKeys = newTestMasterKeys();
   const keyCalls = testKeyCalls({ ...storage, clock, masterKeys });
   const resultIds = testResultIds(masterKeys);
@@ -107,6 +119,7 @@ export async function openWorld({
       runner,
       localRpcUrl: local.url,
       mcpOrigins: { allowed: [], loopback: true },
+      push: { sources: acts, folder: join(directory, 'pushed'), unknownTokensPerMinute, steadyClock },
     });
     apps.push(app);
     return listen(app);
@@ -151,6 +164,27 @@ export async function openWorld({
     /** `@x402/fetch` with a new wallet of 20 USDC, unmodified, over the given `fetch`. */
     agent: async (send: typeof fetch = fetch) => agentOf(await wallet(), send),
     agentOf,
+    acts,
+    /** Issues a token to a source that pushes, and waits until every node knows it. */
+    async sourceToken(source: string, courts: string[] | null = null): Promise<string> {
+      const token = newSourceToken();
+      const tokenHash = sourceTokenHash(token);
+      const issued = { source, tokenHash, courts, by: 'Ann Lee', reason: 'agreed' };
+      const commandId = randomUUID();
+      const context = { commandId, requestId: null, correlationId: commandId, causationId: null, actor: 'test' };
+      const stream = operatorStream(sourceSubject(source));
+      await handleWithRetry({ ...storage, clock }, sourceToken, stream, { type: 'Issue', issued }, context);
+      while (acts.sourceOf(tokenHash) === null) await sleep(5);
+      return token;
+    },
+    /** Revokes every token of a source. */
+    async revokeSource(source: string): Promise<void> {
+      const commandId = randomUUID();
+      const context = { commandId, requestId: null, correlationId: commandId, causationId: null, actor: 'test' };
+      const command = { type: 'Revoke', source, tokenId: null, by: 'Ann Lee', reason: 'sold' } as const;
+      const stream = operatorStream(sourceSubject(source));
+      await handleWithRetry({ ...storage, clock }, sourceToken, stream, command, context);
+    },
     async importDocket(docket: object): Promise<void> {
       const read = readJuriscraperDocket(docket, {
         askedAt: toInstant(clock.now()),
@@ -166,6 +200,8 @@ export async function openWorld({
     },
     async close(): Promise<void> {
       draining.abort();
+      stopping.abort();
+      await following;
       await Promise.all(apps.map((app) => app.close()));
       await runner.stop();
       blockhashes.close();

@@ -6,7 +6,7 @@ import type { EventOf, JsonObject } from '../../events/event.ts';
 import { ForgetOrdered } from '../../events/forget.ts';
 import { LogHeadKeyIntroduced, LogHeadRecorded } from '../../events/log-head.ts';
 import { LogFounded, ReceiverChanged } from '../../events/log-identity.ts';
-import { HOST_ACTS, PROJECTION_ACTS, WALLET_ACTS } from '../../events/operator.ts';
+import { HOST_ACTS, PROJECTION_ACTS, SOURCE_ACTS, WALLET_ACTS } from '../../events/operator.ts';
 import { PaymentAuthorized, QueryAnswered } from '../../events/payment.ts';
 import { MasterKeyIntroduced, SigningKeyCreated, SigningKeyRotated } from '../../events/signing-key.ts';
 import { type Instant, toMicros } from '../../runtime/instant.ts';
@@ -117,7 +117,7 @@ export const operatorRules: LogRules<JsonObject> = {
     ContentRedacted.type,
     ForgetOrdered.type,
     DocketForgotten.type,
-    ...[...PROJECTION_ACTS, ...HOST_ACTS, ...WALLET_ACTS].map(({ type }) => type),
+    ...[...PROJECTION_ACTS, ...HOST_ACTS, ...WALLET_ACTS, ...SOURCE_ACTS].map(({ type }) => type),
   ]),
 
   judge(state, event, findings) {

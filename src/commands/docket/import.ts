@@ -23,9 +23,19 @@ export type ImportedItem = { readonly where: string } & (
       readonly skipped: readonly LeftOut[];
       readonly remarks: readonly LeftOut[];
     }
-  | { readonly outcome: 'already_imported' }
+  | { readonly outcome: 'already_imported'; readonly courtCode: string; readonly caseNumber: string }
   | { readonly outcome: 'refused'; readonly why: string }
 );
+
+export interface ImportOptions extends ReadOptions {
+  /** Why this docket may not be imported; null if it may. */
+  readonly refuses?: (snapshot: DocketSnapshot) => string | null;
+  /**
+   * Whether `askedAt` is the time of a look of its own: then the same bytes, asked for later than before, are recorded
+   * as a look that found nothing new. Otherwise the same bytes change nothing.
+   */
+  readonly isLook?: boolean;
+}
 
 /** Dockets processed in parallel; their appends share the log's commits. */
 const AT_ONCE = 32;
@@ -42,8 +52,13 @@ async function forgottenDockets(log: EventLog): Promise<ReadonlySet<string>> {
 }
 
 /** Whether the log contains the import that a cell records. The cell may be newer than a restored log. */
-async function isStillRecorded(log: EventLog, imported: JsonObject | null): Promise<boolean> {
+async function isStillRecorded(
+  log: EventLog,
+  imported: JsonObject | null,
+  { isLook = false, askedAt }: ImportOptions,
+): Promise<boolean> {
   if (imported === null) return false;
+  if (isLook && !(typeof imported.askedAt === 'string' && askedAt <= imported.askedAt)) return false;
   const { stream, position } = imported as unknown as { readonly stream: string; readonly position: Position };
   const head = await log.head();
   return head !== null && position <= head && (await log.read(stream, { limit: 1 })).length > 0;
@@ -55,7 +70,7 @@ async function isStillRecorded(log: EventLog, imported: JsonObject | null): Prom
 export async function importItems(
   ports: IngestPorts,
   items: AsyncIterable<RawDocketItem | UnreadableItem>,
-  options: ReadOptions,
+  options: ImportOptions,
   context: CommandContext,
   onItem: (item: ImportedItem) => void,
 ): Promise<Position | null> {
@@ -75,22 +90,33 @@ export async function importItems(
       await Promise.race(running);
     if (failure !== null) break;
     const complete = options.complete && item.complete !== false;
-    const read = readDocket(item.value, { ...options, complete });
+    const { askedAt, source } = options;
+    const read = readDocket(item.value, { askedAt, source, complete });
     if ('refused' in read) {
       onItem({ where: item.where, outcome: 'refused', why: read.refused });
+      continue;
+    }
+    const forbidden = options.refuses?.(read.snapshot) ?? null;
+    if (forbidden !== null) {
+      onItem({ where: item.where, outcome: 'refused', why: forbidden });
       continue;
     }
     const key = caseKey(read.snapshot);
     const work = (lastOfCase.get(key) ?? Promise.resolve()).then(async () => {
       const cell = importedCell(item.hash, complete);
       const earlier = await ports.readStore.cell(cell);
-      if (await isStillRecorded(ports.log, earlier.value)) {
+      if (await isStillRecorded(ports.log, earlier.value, options)) {
         const { stream } = earlier.value as unknown as { readonly stream: string };
         const isForgotten = (await forgotten()).has(stream);
         onItem(
           isForgotten
             ? { where: item.where, outcome: 'refused', why: forgottenDocket(read.snapshot.caseNumber) }
-            : { where: item.where, outcome: 'already_imported' },
+            : {
+                where: item.where,
+                outcome: 'already_imported',
+                courtCode: read.snapshot.court.code,
+                caseNumber: read.snapshot.caseNumber,
+              },
         );
         return;
       }
@@ -99,7 +125,8 @@ export async function importItems(
         onItem({ where: item.where, outcome: 'refused', why: report.refused });
         return;
       }
-      await ports.readStore.compareAndSet(cell, earlier.version, { stream: report.stream, position: report.position });
+      const { stream, position } = report;
+      await ports.readStore.compareAndSet(cell, earlier.version, { stream, position, askedAt });
       if (newest === null || report.position > newest) newest = report.position;
       onItem({
         where: item.where,

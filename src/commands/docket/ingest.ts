@@ -31,6 +31,8 @@ export interface IngestReport {
   readonly caseNumber: string;
   /** Whether this snapshot opened the docket. */
   readonly opened: boolean;
+  /** Whether anything was recorded but that the source was asked. */
+  readonly changed: boolean;
   /** Filings recorded as old as the docket; they are not announced as news. */
   readonly baselineFilings: number;
   readonly newFilings: number;
@@ -273,6 +275,7 @@ function reportOf(
     stream,
     caseNumber,
     opened: !state.opened,
+    changed: events.some(({ type }) => type !== DocketChecked.type),
     baselineFilings: recorded(true),
     newFilings: recorded(false),
     revised: comparison.revisions.filter((revision) => !isMaskingOnly(revision)).length,

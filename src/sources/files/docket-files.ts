@@ -89,7 +89,7 @@ async function* readWhole(path: string): AsyncGenerator<RawDocketItem | Unreadab
 }
 
 /** Null for a value that is too deeply nested to be serialized; JSON of any depth can be parsed. */
-function serialised(value: unknown): Buffer | null {
+export function serialised(value: unknown): Buffer | null {
   try {
     return Buffer.from(JSON.stringify(value));
   } catch (error) {
@@ -143,7 +143,7 @@ async function* splitLines(stream: AsyncIterable<Buffer>): AsyncGenerator<Buffer
   if (length > 0) yield end();
 }
 
-function parse(bytes: Buffer): { readonly value: unknown } | { readonly why: string } {
+export function parse(bytes: Buffer): { readonly value: unknown } | { readonly why: string } {
   const text = bytes.toString('utf8').replace(/^\uFEFF/, '');
   if (text.trim() === '') return { why: 'is empty' };
   try {
@@ -153,4 +153,4 @@ function parse(bytes: Buffer): { readonly value: unknown } | { readonly why: str
   }
 }
 
-const sha256 = (bytes: Buffer): string => createHash('sha256').update(bytes).digest('hex');
+export const sha256 = (bytes: Buffer): string => createHash('sha256').update(bytes).digest('hex');
