@@ -9,8 +9,7 @@ import {
   type RevenueRecord,
   type WalletRevenueRecord,
 } from '../projections/revenue.ts';
-import { added, dayOf, type Figures, NO_FIGURES } from '../projections/revenue-shares.ts';
-import { type Micros, toInstant } from '../runtime/instant.ts';
+import { added, type Figures, NO_FIGURES } from '../projections/revenue-shares.ts';
 import type { FieldRange, ReadStore, Stored } from '../storage/read-store.ts';
 
 export const REVENUE_GROUPS = ['day', 'endpoint', 'court', 'wallet'] as const;
@@ -143,11 +142,4 @@ export async function topWallets(readStore: Store, limit: number): Promise<reado
     if (page.length < size) break;
   }
   return rows;
-}
-
-/** What today (UTC) has brought so far, for operators' overviews. A few documents are read. */
-export async function revenueToday(readStore: Store, now: Micros): Promise<Figures & { readonly day: string }> {
-  const day = dayOf(toInstant(now));
-  const { total } = await revenueOf(readStore, 'endpoint', { from: day, to: day });
-  return { day, ...total };
 }

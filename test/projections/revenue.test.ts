@@ -7,8 +7,7 @@ import { describe, expect, it } from 'vitest';
 import { statementLines } from '../../src/audit/receipts/statement.ts';
 import { type PaymentEvent, paymentStream } from '../../src/events/payment.ts';
 import { added, byCourt, type Figures, NO_FIGURES, sharesOf } from '../../src/projections/revenue-shares.ts';
-import { REVENUE_GROUPS, revenueOf, revenueOfWallet, revenueToday, topWallets } from '../../src/queries/revenue.ts';
-import { toMicros } from '../../src/runtime/instant.ts';
+import { REVENUE_GROUPS, revenueOf, revenueOfWallet, topWallets } from '../../src/queries/revenue.ts';
 import { openMoneyWorld } from '../cli/money-world.ts';
 import * as fixtures from '../commands/payment/payment.fixtures.ts';
 import { histories, type PaymentHistory, SPONSORED_FEE, WALLETS } from './payment-histories.ts';
@@ -138,13 +137,14 @@ describe('the read model of revenue', () => {
       await world.write(stream, at(2), fixtures.settledLate);
       await world.caughtUp();
       expect(await byDay()).toMatchObject([{ key: DAYS[2], payments: 1, late: 1, usdc: 990_000n, rolledBack: 0 }]);
-      expect(await revenueToday(world.storage.readStore, toMicros(at(2)))).toMatchObject({
-        day: DAYS[2],
+      const ofDay = async (day: string) =>
+        (await revenueOf(world.storage.readStore, 'endpoint', { from: day, to: day })).total;
+      expect(await ofDay(DAYS[2])).toMatchObject({
         usdc: 990_000n,
         answers: 1,
         failed: 0,
       });
-      expect(await revenueToday(world.storage.readStore, toMicros(at(1)))).toMatchObject({ day: DAYS[1], usdc: 0n });
+      expect(await ofDay(DAYS[1])).toMatchObject({ usdc: 0n, rolledBack: 0 });
     } finally {
       await world.close();
     }
