@@ -56,9 +56,17 @@ export function ownedText(leases: readonly string[]): string {
   const grouped = [...kinds].map(([kind, names]) =>
     names.every((name) => /^\d+$/.test(name))
       ? `${kind} ${ranges(names.map(Number))}`
-      : `${kind === 'projection' ? 'projections' : kind} ${names.toSorted().join(', ')}`,
+      : `${kind === 'projection' ? 'projections' : kind} ${withoutOnlyGenerations(names.toSorted()).join(', ')}`,
   );
   return [...grouped, ...single].join('; ');
+}
+
+/** The lease of a read model names its generation, which matters only beside another one. */
+function withoutOnlyGenerations(names: readonly string[]): readonly string[] {
+  const baseOf = (name: string): string => name.replace(/@\d+$/, '');
+  return names.map((name) =>
+    names.filter((other) => baseOf(other) === baseOf(name)).length > 1 ? name : baseOf(name),
+  );
 }
 
 /** `0-3, 7` for 0, 1, 2, 3, 7. */

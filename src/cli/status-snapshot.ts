@@ -45,6 +45,8 @@ export interface Look {
   readonly clock: Clock;
   readonly hosts: number;
   readonly timeoutMs: number;
+  /** How long the storage may take to open, milliseconds. */
+  readonly openMs: number;
   /** Opens the storage at the first call; a later call tries again only if that failed. */
   open(): Promise<Storage>;
 }
@@ -72,12 +74,9 @@ export async function lookAtStatus(look: Look): Promise<StatusSnapshot> {
   };
 }
 
-async function readable({ open, ...ports }: Look): Promise<Section<StorageStatus>> {
-  return sectionOf(
-    async () => readStatus({ ...ports, ...(await open()), projections: PROJECTIONS }),
-    // The sections end before, each with its own reason.
-    2 * ports.timeoutMs,
-  );
+async function readable({ open, openMs, ...ports }: Look): Promise<Section<StorageStatus>> {
+  const storage = await sectionOf(open, openMs);
+  return isUnreadable(storage) ? storage : readStatus({ ...ports, ...storage, projections: PROJECTIONS });
 }
 
 function runningNodes(storage: Section<StorageStatus>): readonly NodeStanding[] {

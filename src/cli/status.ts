@@ -16,7 +16,8 @@ interface StatusOptions {
   readonly json?: true;
 }
 
-const SECTION_MS = 5_000;
+const SECTION_MS = 10_000;
+const OPEN_MS = 20_000;
 /** How long engines may take to close. One that is gone would keep the process alive. */
 const CLOSE_MS = 1_000;
 const SHORTEST_INTERVAL = 0.5;
@@ -27,11 +28,10 @@ const HELP = `
 Shows the parts of each node with reason and hint, the log and its rate, how far each projection is behind, payments under
 way, callbacks that are due by host, what was taken today (UTC), how long the fee payer's SOL lasts, the free disk,
 the nodes and what each owns, and the last alarms of all of them. Everything is read from the storage and from the
-running service, and nothing is written. The service may be running or stopped, here or on other machines.
+running service, and no event is written. The service may be running or stopped, here or on other machines.
 
 Exit codes: 0 nothing is down; 1 a part of a node is down, a projection that answers need is halted, or the
-storage cannot be read;
-2 wrong usage; 3 there is nothing to read.
+storage cannot be read; 2 wrong usage; 3 there is nothing to read.
 
 Examples:
   $ docket status
@@ -75,15 +75,20 @@ async function status(context: CliContext, ports: StatusPorts, options: StatusOp
   const intervalMs = 1_000 * numberOf('--interval', options.interval, SHORTEST_INTERVAL, LONGEST_INTERVAL);
   const hosts = Math.floor(numberOf('--hosts', options.hosts, 0, MOST_HOSTS));
   const { config, open } = ports.storageOf(context.environment);
-  let storage: Storage | null = null;
+  /** Opened once, and again only after a failure, even if a look does not wait for it. */
+  let opening: Promise<Storage> | null = null;
   const look: Look = {
     config,
     clock: systemClock,
     hosts,
     timeoutMs: SECTION_MS,
-    async open() {
-      storage ??= await open();
-      return storage;
+    openMs: OPEN_MS,
+    open() {
+      opening ??= open().catch((error: unknown) => {
+        opening = null;
+        throw error;
+      });
+      return opening;
     },
   };
   try {
@@ -95,7 +100,7 @@ async function status(context: CliContext, ports: StatusPorts, options: StatusOp
     show(context, snapshot, options.json === true);
     if (!snapshot.ok) throw new FoundWrong('Something is down.', 'The lines above say what, and what to do.');
   } finally {
-    await closed(storage);
+    await closed(opening);
   }
 }
 
@@ -162,7 +167,7 @@ function terminalOf(stdout: NodeJS.WritableStream): Terminal | null {
   };
 }
 
-async function closed(storage: Storage | null): Promise<void> {
-  const closing = storage?.close().catch(() => undefined);
+async function closed(opening: Promise<Storage> | null): Promise<void> {
+  const closing = opening?.then((storage) => storage.close()).catch(() => undefined);
   await Promise.race([closing, delay(CLOSE_MS, undefined, { ref: false })]);
 }

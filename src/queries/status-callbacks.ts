@@ -23,13 +23,14 @@ type Store = Pick<ReadStore, 'find' | 'count' | 'tally'>;
 
 /** @param most how many hosts that are not paused */
 export async function callbackStatus(readStore: Store, now: Micros, most: number): Promise<CallbackStatus> {
-  const [open, due, overdue, oldestOverdueSeconds, { hosts, more }] = await Promise.all([
+  const [open, due, { hosts, more }] = await Promise.all([
     readStore.count({ collection: DELIVERY_TIMERS, limit: MOST_COUNTED }),
     dueBy(readStore, now),
-    dueBy(readStore, now - OVERDUE_AFTER),
-    oldestOverdue(readStore, now),
     callbackHosts(readStore, now, most),
   ]);
+  // Usually nothing is due, and then nothing more needs to be asked.
+  const [overdue, oldestOverdueSeconds] =
+    due === 0 ? [0, 0] : await Promise.all([dueBy(readStore, now - OVERDUE_AFTER), oldestOverdue(readStore, now)]);
   const waiting = (of: 'due' | 'overdue') =>
     hosts.reduce((sum, host) => sum + (host.paused === null ? 0 : host[of]), 0);
   return {

@@ -295,6 +295,7 @@ describe('lines', () => {
       '4.8 MiB',
       '12 GiB',
     ]);
+    expect(ownedText(['projection/a@1', 'projection/b@2', 'projection/b@3'])).toBe('projections a, b@2, b@3');
     expect(ownedText(['callbacks/10', 'callbacks/9', 'x', 'projection/b', 'projection/a'])).toBe(
       'callbacks 9-10; projections a, b; x',
     );
