@@ -36,6 +36,8 @@ export interface ForgetWaits {
 
 const SHOWN_WITHIN_MS = 60_000;
 const SCRUB_WITHIN_MS = 10_000;
+const NOTE_EVERY = 1_000;
+const MOST_SHOWN = 20;
 
 export const ordersOf = async ({ log }: Pick<Storage, 'log'>): Promise<readonly KnownOrder[]> => [
   ...(await load(log, forgetOrders, FORGET_STREAM)).state.values(),
@@ -54,6 +56,7 @@ export async function forget(
   if (redactions !== undefined && existsSync(redactions)) {
     throw new CliError(`${redactions} exists already.`, 'Nothing was removed. Give another name.');
   }
+  note(context, 'Looking for what goes…');
   const preview = await previewOf({ ...storage, clock: systemClock }, wanted);
   if (act === null) return showPreview(context, wanted, preview, json === true);
   if (preview.contents.length === 0 && open === null && wanted.kind !== 'docket') {
@@ -135,6 +138,7 @@ async function complete(
   const draw = (): void => {
     count++;
     if (context.interactive) context.stderr.write(`\r\u001B[Kremoved ${count}`);
+    else if (count % NOTE_EVERY === 0) note(context, `removed ${count}`);
   };
   const removed = await carryOut(
     {
@@ -222,7 +226,9 @@ function showPreview(context: CliContext, wanted: Wanted, preview: Preview, json
   for (const line of countLines(counts)) print(context, line);
   if (partly > 0) print(context, `  of the answers, batches that keep their results about other dockets: ${partly}`);
   print(context, `  open callbacks that end as content_withdrawn: ${openDeliveries.length}`);
-  for (const id of openDeliveries) print(context, `    ${id}`);
+  for (const id of openDeliveries.slice(0, MOST_SHOWN)) print(context, `    ${id}`);
+  const more = openDeliveries.length - MOST_SHOWN;
+  if (more > 0) print(context, `    and ${more} more; --json lists all`);
 }
 
 const countLines = ({ docket, answer, target, envelope }: RemovedCounts): readonly string[] => [

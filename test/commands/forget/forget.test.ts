@@ -4,7 +4,9 @@
  * then all of its content is gone by record, everything else stays, and a killed run is completed by any other.
  */
 import { randomUUID } from 'node:crypto';
+import { pino } from 'pino';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { readMasterKeys } from '../../../src/callbacks/master-keys.ts';
 import { delivery } from '../../../src/commands/delivery/delivery.ts';
 import { scheduleOwed } from '../../../src/commands/delivery/owed.ts';
 import { ingestDocket } from '../../../src/commands/docket/ingest.ts';
@@ -14,6 +16,7 @@ import { load } from '../../../src/commands/handle.ts';
 import type { Purchase } from '../../../src/commands/payment/payment.ts';
 import { deliveryStream } from '../../../src/events/delivery.ts';
 import { FORGET_STREAM, type ForgetSubject } from '../../../src/events/forget.ts';
+import { attendDelivery } from '../../../src/processes/callbacks/attempt.ts';
 import { contentsOf } from '../../../src/processes/callbacks/contents.ts';
 import { completeOrders } from '../../../src/processes/forgetting.ts';
 import { toInstant } from '../../../src/runtime/instant.ts';
@@ -43,6 +46,7 @@ beforeEach(async () => {
 });
 afterEach(() => world.close());
 
+const masterKeys = readMasterKeys(`1:${'5a'.repeat(32)}`);
 const act = { by: 'J. Muster', reason: 'order of 2 March' };
 const portsOf = (): ForgettingPorts => ({
   ...world.storage,
@@ -346,11 +350,24 @@ describe('an order that is killed', () => {
   }
 });
 
-it('a delivery whose content was forgotten is not attempted, and its end is recorded', async () => {
+it('a delivery whose content was forgotten is not sent, and ends as content_withdrawn', async () => {
   const { deliveries } = await sold({ of: 'ada' });
   await carryOut(portsOf(), await ordered({ kind: 'wallet', wallet: ADA }));
-  const { state } = await load(world.storage.log, delivery, deliveryStream(deliveries[0]!.deliveryId));
-  if (state.status === 'none') throw new Error('it was scheduled');
-  const outcome = await contentsOf(world.storage.payloads, state);
-  expect(outcome).toMatchObject({ unsent: { failureClass: 'content_withdrawn', responseCode: null } });
+  const { deliveryId } = deliveries[0]!;
+  let sent = 0;
+  const ports = {
+    ...{ ...world.storage, clock: world.clock, logger: pino({ level: 'silent' }), masterKeys },
+    ...{ newKeyId: randomUUID, random: () => 0, owner: 'node-a', userAgent: 'test' },
+    outbound: {
+      async post() {
+        sent++;
+        throw new Error('nothing may be sent');
+      },
+    },
+  };
+  const attended = await attendDelivery(ports, deliveryId, new AbortController().signal);
+  const { state } = await load(world.storage.log, delivery, deliveryStream(deliveryId));
+  const [last] = (await world.storage.log.read(deliveryStream(deliveryId))).slice(-1);
+  expect([sent, attended.next, state.status]).toEqual([0, null, 'failed']);
+  expect(last?.data).toMatchObject({ outcome: 'failed', failureClass: 'content_withdrawn', nextAttemptAt: null });
 });
