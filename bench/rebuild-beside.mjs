@@ -37,7 +37,7 @@ const NAME = payments.name;
 const DIALECT = 'x402 v2';
 const AT_ONCE = 32;
 const WALLETS = 400;
-const FULL = { events: 1_000_000, rounds: 5, turnSeconds: 10, appends: 500 };
+const FULL = { events: 1_000_000, rounds: 5, turnSeconds: 6, appends: 500 };
 const QUICK = { events: 100_000, rounds: 2, turnSeconds: 4, appends: 100 };
 const FASTEST = 600;
 const EVENTS_OF_A_PAYMENT = 5;
@@ -64,7 +64,7 @@ export async function run({ quick = false, progress = () => {}, events } = {}) {
     const wallets = await fundedWallets(chain, WALLETS, BigInt((size.rounds * 2 + 2) * size.turnSeconds * FASTEST));
     const storage = openSqlite({ directory });
     const figures = { alone: [], beside: [], rates: [] };
-    let next = 800;
+    let next = 400;
     for (let warmUp = 0; warmUp < 2; warmUp++) await turn(side, chain, wallets, next);
     for (let round = 0; round < size.rounds; round++) {
       for (const kind of round % 2 ? ['beside', 'alone'] : ['alone', 'beside']) {

@@ -93,7 +93,13 @@ const COLUMNS: Readonly<Record<Exclude<Family, 'all'>, readonly Column[]>> = {
     column('REASON', 32, ({ reason }) => text(reason)),
     column('TRANSACTION', 11, ({ transaction }) => short(transaction)),
   ],
-  log: [actor, column('REASON', 48, ({ reason }) => text(reason))],
+  log: [
+    actor,
+    column('REASON', 48, ({ reason }) => text(reason)),
+    column('GENERATION', 20, ({ generation, previous }) =>
+      previous === undefined ? text(generation) : `${text(generation)} instead of ${text(previous)}`,
+    ),
+  ],
 };
 
 const attemptOf = (attempt: Json | undefined, redelivery: Json | undefined): string => {
