@@ -11,6 +11,7 @@ import { createProjectionRunner } from '../projections/runner.ts';
 import type { Clock } from '../runtime/instant.ts';
 import { leaseOwner, partOf } from '../storage/lease-owner.ts';
 import type { Storage } from '../storage/storage.ts';
+import { Trouble } from '../storage/trouble.ts';
 import { canStartGenerationThread, startGenerationThread } from './generation-thread.ts';
 
 export interface GenerationRoleOptions {
@@ -37,6 +38,7 @@ const HOUR_MS = 3_600_000;
 
 export function startGenerationRole({ storage, config, clock, logger }: GenerationRoleOptions): GenerationRole {
   const { log, readStore } = storage;
+  const trouble = new Trouble(logger);
   let beside: Beside | null = null;
   let stopped = false;
   const keeper = startGenerationKeeper({
@@ -45,7 +47,7 @@ export function startGenerationRole({ storage, config, clock, logger }: Generati
     async looked(isWanted) {
       if (beside?.ended) beside = null;
       if (isWanted && beside === null && !stopped) {
-        beside = canStartGenerationThread() ? besideThread(config, logger) : await besideHere(storage, clock, logger);
+        beside = canStartGenerationThread() ? besideThread(config, trouble) : await besideHere(storage, clock, logger);
       } else if (!isWanted && beside !== null) {
         const unneeded = beside;
         beside = null;
@@ -62,9 +64,9 @@ export function startGenerationRole({ storage, config, clock, logger }: Generati
   };
 }
 
-function besideThread(config: Config, logger: Logger): Beside {
+function besideThread(config: Config, trouble: Trouble): Beside {
   const thread = startGenerationThread(config, BESIDE, (error) =>
-    logger.error({ err: error }, 'building read models on a thread failed; it is started again'),
+    trouble.failed(error, 'the thread that builds read models failed; it is started again each second'),
   );
   let last: EventLoopUtilization = performance.eventLoopUtilization();
   const timer = setInterval(() => {
