@@ -183,7 +183,7 @@ async function eachById(
   if (dryRun) throw new CliError('--dry-run is for filters.', 'Look at deliveries with docket deliveries show ID.');
   const context_ = actContext();
   let [unknown, underWay] = [0, 0];
-  for (const id of ids) {
+  for (const id of new Set(ids)) {
     const done = await performAfterAttempt(log, id, command, context_);
     const found = !('rejected' in done) || done.rejected !== 'not_scheduled';
     if (!found) unknown++;

@@ -194,6 +194,15 @@ describe('the table of callbacks', () => {
     expect(await rows({ wallet: OTHER_WALLET })).toEqual([]);
     expect(await rows({ from: at(1) })).toHaveLength(1);
   });
+
+  it('has a row for a callback that an operator ended, in place of what was still to come', async () => {
+    const ended = delivery.cancelled(START + minutes(1));
+    await written.write(DELIVERY, at(0), delivery.scheduled);
+    await written.write(DELIVERY, at(1), ended);
+    expect(await rows()).toMatchObject([
+      { outcome: 'cancelled', attempt: null, finished_at: ended.data.cancelledAt, next_attempt_at: null, revision: 1 },
+    ]);
+  });
 });
 
 describe('the table of keys', () => {
