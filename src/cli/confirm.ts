@@ -1,4 +1,5 @@
 /** Asks a person before something that cannot be undone. */
+import { once } from 'node:events';
 import { createInterface } from 'node:readline/promises';
 import { type CliContext, CliError } from './command.ts';
 
@@ -13,7 +14,9 @@ export async function confirm(context: CliContext, question: string): Promise<vo
   }
   const lines = createInterface({ input: stdin, output: stderr });
   try {
-    const answer = await lines.question(`${question} Type "forget" to continue: `);
+    const asked = lines.question(`${question} Type "forget" to continue: `);
+    // At the end of the input no answer ever comes.
+    const answer = await Promise.race([asked, once(lines, 'close').then(() => '')]);
     if (answer.trim() !== 'forget') throw new CliError('Nothing was removed.', 'Run it again, or with --yes.');
   } finally {
     lines.close();

@@ -17,6 +17,7 @@ import { createImportCommand } from '../../src/cli/import.ts';
 import { giveOrder, openOrders } from '../../src/commands/forget/forget.ts';
 import { systemClock } from '../../src/runtime/instant.ts';
 import { openSqlite, type SqliteStorage } from '../../src/storage/sqlite/open.ts';
+import { found } from '../backup/source.ts';
 import { ADA, HOOK, sell } from '../commands/forget/sold.ts';
 import { rawDocket, rawEntry } from '../dockets/raw-docket.ts';
 import { docketInProcess } from '../support/docket-in-process.ts';
@@ -63,9 +64,10 @@ async function run(argv: readonly string[], input = '', isTerminal = false) {
 }
 
 /** Every byte of the databases and of their write-ahead logs. */
-const bytes = (): string =>
-  readdirSync(join(folder, 'data'))
-    .map((name) => readFileSync(join(folder, 'data', name), 'latin1'))
+const bytes = (data = 'data'): string =>
+  readdirSync(join(folder, data), { withFileTypes: true })
+    .filter((file) => file.isFile())
+    .map(({ name }) => readFileSync(join(folder, data, name), 'latin1'))
     .join('\n');
 const SECRET = 'Xaver Quillfeder';
 const REASON = ['--reason', 'request of 2 March', '--by', 'Ann Lee', '--yes'] as const;
@@ -101,7 +103,9 @@ describe('docket forget callback-url', () => {
     const url = ['forget', 'callback-url', HOOK];
     expect(await run(url)).toMatchObject({ code: EXIT.usage, error: { message: expect.stringContaining('--reason') } });
     expect(await run([...url, '--reason', 'why'])).toMatchObject({ code: EXIT.usage, error: { hint: /--yes/ } });
-    expect(await run([...url, '--reason', 'why'], 'no\n', true)).toMatchObject({ code: EXIT.usage });
+    for (const answer of ['no\n', '']) {
+      expect(await run([...url, '--reason', 'why'], answer, true)).toMatchObject({ code: EXIT.usage });
+    }
     expect(await run(['forget', 'callback-url', 'receiver', ...REASON])).toMatchObject({ code: EXIT.usage });
     expect(await run(['forget', 'callback-url', 'https://receiver.example/', ...REASON])).toMatchObject({
       code: EXIT.found,
@@ -122,6 +126,7 @@ describe('docket forget callback-url', () => {
 describe('docket forget wallet', () => {
   it('leaves no byte of its answers, and writes the list that a restore needs', async () => {
     const { answer } = await using((storage) => sell(storage, systemClock, { text: 'bought by ada 0815' }));
+    expect(bytes()).toContain('bought by ada');
     const list = join(folder, 'forgotten.ndjson');
     const done = await run(['forget', 'wallet', ADA, ...REASON, '--redactions', list]);
     expect(done.out).toMatch(/stored answers: 1\n/);
@@ -149,6 +154,25 @@ describe('docket forget wallet', () => {
     expect(done.out).toContain('forgotten by Ann Lee: first');
     expect(bytes()).not.toContain('bought by ada');
     expect((await run(['forget', 'continue'])).out).toBe('no order is open\n');
+  });
+});
+
+describe('a backup that was taken before', () => {
+  it('is restored without what was forgotten since, by the list', async () => {
+    await using(async (storage) => {
+      await found(storage);
+      await sell(storage, systemClock, { text: 'bought by ada 0815' });
+    });
+    const [backup, list] = [join(folder, 'backup'), join(folder, 'forgotten.ndjson')];
+    const [data, restored] = [{ DATA_DIR: join(folder, 'data') }, { DATA_DIR: join(folder, 'restored') }];
+    const taken = await docketInProcess(['backup', backup, '--without-keys'], data);
+    expect(taken, taken.err).toMatchObject({ code: EXIT.ok });
+    await run(['forget', 'wallet', ADA, ...REASON, '--redactions', list]);
+    const back = await docketInProcess(['restore', backup, '--redactions', list], restored);
+    expect(back, back.err).toMatchObject({ code: EXIT.ok });
+    expect(bytes('restored')).not.toMatch(/bought by ada|s3cr3t-7d1f/);
+    const verified = await docketInProcess(['audit', 'verify', '--json'], restored);
+    expect(verified.out).not.toMatch(/"rule":"(?:forg|redact|payload|hash)/);
   });
 });
 
