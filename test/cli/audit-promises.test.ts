@@ -55,7 +55,7 @@ describe('docket audit promises', () => {
   it('prints only a total of zero for a period without promises', async () => {
     const { code, out } = await promises('--from', '2027-01-01T00:00:00Z');
     expect([code, out.split('\n').length]).toEqual([EXIT.ok, 3]);
-    expect(out).toMatch(/\ntotal( +0){8}\n$/);
+    expect(out).toMatch(/\ntotal( +0){9}\n$/);
   });
 
   it.each([
