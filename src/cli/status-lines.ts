@@ -38,7 +38,12 @@ const unread = (label: string, { unreadable, hint }: Unreadable): readonly Row[]
   ...(hint === undefined ? [] : [{ label: '', text: `  ${hint}` }]),
 ];
 
-function serviceRows({ service, parts }: StatusSnapshot, now: Micros): readonly Row[] {
+function serviceRows({ service, parts, storage }: StatusSnapshot, now: Micros): readonly Row[] {
+  if (service !== 'running' && isUnreadable(storage)) {
+    return [
+      { label: 'service', text: 'none answers at ADMIN_PORT; nodes elsewhere cannot be seen without the storage' },
+    ];
+  }
   if (service === 'stopped') {
     return [{ label: 'service', text: 'not running; what follows is read from the storage. Start it: docket serve' }];
   }

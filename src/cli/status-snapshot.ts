@@ -28,7 +28,7 @@ export interface NodePart extends StatusPart {
 
 export interface StatusSnapshot {
   readonly at: Instant;
-  /** Whether nothing is down: no part of a node, no projection that answers need is halted, the storage readable. */
+  /** No part of a node is down, no projection that answers need is halted, and all of the storage can be read. */
   readonly ok: boolean;
   readonly engines: string;
   /** `elsewhere`: the service at the admin port of this configuration serves another storage. */
@@ -64,7 +64,7 @@ export async function lookAtStatus(look: Look): Promise<StatusSnapshot> {
   const service = ours || nodes.length > 0 ? 'running' : readiness ? 'elsewhere' : 'stopped';
   return {
     at: toInstant(clock.now()),
-    ok: !isUnreadable(storage) && parts.every(({ status }) => status !== 'down') && !hasHalted(storage),
+    ok: isWell(storage) && parts.every(({ status }) => status !== 'down'),
     engines: config.engines ? 'EventStoreDB and MongoDB' : `SQLite in ${config.dataDirectory}`,
     service,
     parts,
@@ -89,9 +89,12 @@ const SERVED: ReadonlySet<string> = new Set(
   PROJECTIONS.filter(({ forOperators }) => !forOperators).map(({ name }) => name),
 );
 
-const hasHalted = ({ projections }: StorageStatus): boolean =>
-  !isUnreadable(projections) &&
-  projections.some(({ projection, active }) => active.halt !== null && SERVED.has(projection));
+/** Whether all of it can be read, and no projection that answers need is halted. */
+const isWell = (storage: Section<StorageStatus>): boolean =>
+  !isUnreadable(storage) &&
+  Object.values(storage).every((section: Section<object>) => !isUnreadable(section)) &&
+  !isUnreadable(storage.projections) &&
+  !storage.projections.some(({ projection, active }) => active.halt !== null && SERVED.has(projection));
 
 /** The parts of every node; those of the service here as it answers now. */
 function partsOf(
@@ -101,7 +104,7 @@ function partsOf(
   clock: Clock,
 ): readonly NodePart[] {
   const isOurs = ({ host, adminUrl }: NodeReport): boolean =>
-    host === hostname() && adminUrl !== null && Number(new URL(adminUrl).port) === adminPort;
+    host === hostname() && adminUrl !== null && Number(/:(\d+)$/.exec(adminUrl)?.[1]) === adminPort;
   const label = ({ host, pid }: NodeReport): string =>
     nodes.filter((node) => node.host === host).length > 1 ? `${host}:${pid}` : host;
   const here = nodes.find(isOurs);

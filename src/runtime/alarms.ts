@@ -38,7 +38,9 @@ const LONGEST_DETAIL = 500;
 
 const LEVELS = ['info', 'warn', 'error', 'fatal'] as const satisfies readonly AlarmLevel[];
 
-type Write = (...line: readonly unknown[]) => void;
+/** The logger that a reporting one writes to. */
+const PLAIN = Symbol('plain logger');
+type Reporting = Logger & { readonly [PLAIN]: Logger };
 
 /**
  * The same logger, but each line with an alarm is also reported, whatever the level of the logger.
@@ -49,20 +51,24 @@ export function reportingAlarms(
   raised: (alarm: RaisedAlarm) => void,
   clock: Clock = systemClock,
 ): Logger {
-  const write = (level: AlarmLevel): Write => {
-    const plain = logger[level].bind(logger) as Write;
-    return (...line) => {
-      const alarm = alarmOf(level, line, clock);
-      if (alarm) raised(alarm);
-      plain(...line);
-    };
-  };
+  // Shared by all children, because the server makes one for each request.
+  const methods = Object.fromEntries(
+    LEVELS.map((level) => [
+      level,
+      function write(this: Reporting, ...line: Parameters<Logger['info']>): void {
+        const alarm = alarmOf(level, line, clock);
+        if (alarm) raised(alarm);
+        this[PLAIN][level](...line);
+      },
+    ]),
+  );
+  function child(this: Reporting, ...given: Parameters<Logger['child']>): Logger {
+    return reporting(this[PLAIN].child(...given) as unknown as Logger);
+  }
   // As pino makes its own children: what is not replaced here is the original's.
-  return Object.assign(Object.create(logger) as Logger, {
-    ...Object.fromEntries(LEVELS.map((level) => [level, write(level)])),
-    child: (...given: Parameters<Logger['child']>) =>
-      reportingAlarms(logger.child(...given) as unknown as Logger, raised, clock),
-  });
+  const reporting = (plain: Logger): Logger =>
+    Object.assign(Object.create(plain) as Logger, methods, { child, [PLAIN]: plain });
+  return reporting(logger);
 }
 
 function alarmOf(level: AlarmLevel, [fields, message]: readonly unknown[], clock: Clock): RaisedAlarm | null {

@@ -234,10 +234,13 @@ describe('docket status', () => {
     expect(lines).toContain('callbacks    cannot be read: no answer within 5000 ms');
     expect(lines).toHaveLength(12);
     const without = shown({
+      service: 'stopped',
+      parts: [],
       storage: { unreadable: 'the engine is gone', hint: 'Start it.' },
       feePayer: { unreadable: 'no endpoint answers' },
     });
-    expect(without.slice(2)).toEqual([
+    expect(without.slice(1)).toEqual([
+      'service      none answers at ADMIN_PORT; nodes elsewhere cannot be seen without the storage',
       'storage      cannot be read: the engine is gone',
       '               Start it.',
       'fee payer    cannot be read: no endpoint answers',
