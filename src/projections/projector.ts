@@ -24,12 +24,14 @@ export interface ProjectorOptions extends ContentSources {
   /** Unique for this process. */
   readonly owner: string;
   readonly leaseMs: number;
+  /** Whether the lease is about to become free. */
+  readonly isAwaited?: () => boolean;
   /** Pauses before a failed batch is retried. After the last retry, the failing event is searched for. */
   readonly retryDelaysMs: readonly number[];
 }
 
 const STANDBY_LOOKS_IN_A_LEASE = 15;
-/** After a move of the pointer, the lease changes hands within a moment. */
+/** While readers are about to move, and after that, the lease changes hands within a moment. */
 const FIRST_LOOKS = 100;
 const FIRST_LOOKS_EVERY_MS = 50;
 /** After a batch of this size, other work gets a turn. */
@@ -88,12 +90,13 @@ export class Projector {
   }
 
   #run(): Promise<void> {
-    const { projection, generation, logger, leaseMs } = this.#options;
+    const { projection, generation, logger, leaseMs, isAwaited = () => false } = this.#options;
     const trouble = new Trouble(logger, { projection: projection.name });
     return whileHeld({
       lease: { ...this.#options, name: generationLease(projection.name, generation), durationMs: leaseMs },
       signal: this.#stopping.signal,
-      standByMs: (looks) => (looks <= FIRST_LOOKS ? FIRST_LOOKS_EVERY_MS : leaseMs / STANDBY_LOOKS_IN_A_LEASE),
+      standByMs: (looks) =>
+        looks <= FIRST_LOOKS || isAwaited() ? FIRST_LOOKS_EVERY_MS : leaseMs / STANDBY_LOOKS_IN_A_LEASE,
       work: (lease, signal, progressed) =>
         this.#follow(lease, signal, () => {
           progressed();

@@ -96,6 +96,10 @@ const LOOK_EVERY_MS = 10;
 const LONGEST_WAIT_ON_OWNER_MS = 200;
 /** How often to look which generations there are. */
 const GENERATIONS_EVERY_MS = 500;
+/** While readers are about to move: whoever folds the next generation hands it over at once. */
+const MOVES_EVERY_MS = 50;
+/** How soon after a move it has been handed over. */
+const HANDOVER_MS = 3_000;
 
 const keyOf = (projection: string, generation: number): string => `${projection}@${generation}`;
 
@@ -106,6 +110,10 @@ export function createProjectionRunner(options: ProjectionRunnerOptions): Projec
   const { folds = 'active', load, logger } = options;
   const projectors = new Map<string, Projector>();
   const ending = new Set<Promise<void>>();
+  /** Projections whose readers are about to move. */
+  const moving = new Set<Projection>();
+  /** Until when a lease may change hands, by `performance.now()`. */
+  const movedUntil = new Map<Projection, number>();
   let running: { readonly stop: AbortController; readonly watching: Promise<void> } | null = null;
   const projectorOf = (projection: string, generation: number): Projector | undefined =>
     projectors.get(keyOf(projection, generation));
@@ -133,11 +141,14 @@ export function createProjectionRunner(options: ProjectionRunnerOptions): Projec
   /** The pointer may move, and a rebuild may start, in any process. */
   async function watch(signal: AbortSignal): Promise<void> {
     const trouble = new Trouble(logger, {});
+    let allAt = performance.now();
     while (!signal.aborted) {
-      await pause(GENERATIONS_EVERY_MS, signal);
+      await pause(moving.size > 0 ? MOVES_EVERY_MS : GENERATIONS_EVERY_MS, signal);
       if (signal.aborted) return;
+      const isAllDue = performance.now() - allAt >= GENERATIONS_EVERY_MS;
       try {
-        await look(signal);
+        await look(signal, isAllDue ? projections : [...moving]);
+        if (isAllDue) allAt = performance.now();
         trouble.recovered();
       } catch (error) {
         trouble.failed(error, 'the generations of read models cannot be read');
@@ -145,15 +156,17 @@ export function createProjectionRunner(options: ProjectionRunnerOptions): Projec
     }
   }
 
-  async function look(signal: AbortSignal): Promise<void> {
-    for (const projection of projections) {
-      const wanted = await wantedOf(projection.name);
+  async function look(signal: AbortSignal, looked = projections): Promise<void> {
+    for (const projection of looked) {
+      const wanted = await wantedOf(projection);
       if (signal.aborted) return;
       for (const [generation, role] of wanted) {
         const key = keyOf(projection.name, generation);
         if (projectors.has(key)) continue;
         const pacer = role === 'active' ? undefined : createPacer({ readStore, projection: projection.name, load });
-        const projector = new Projector({ ...options, projection, generation, pacer, leaseMs, retryDelaysMs });
+        const isAwaited = () => performance.now() < (movedUntil.get(projection) ?? 0);
+        const own = { projection, generation, pacer, leaseMs, retryDelaysMs, isAwaited };
+        const projector = new Projector({ ...options, ...own });
         projectors.set(key, projector);
         projector.start();
       }
@@ -166,10 +179,18 @@ export function createProjectionRunner(options: ProjectionRunnerOptions): Projec
     }
   }
 
-  async function wantedOf(projection: string): Promise<ReadonlyMap<number, GenerationRole>> {
-    if (folds === 'active') return new Map([[await readStore.activeGeneration(projection), 'active']]);
-    const { roles } = await readGenerations({ log, readStore }, projection);
-    return new Map([...roles].filter(([, role]) => folds === 'all' || role !== 'active'));
+  async function wantedOf(projection: Projection): Promise<ReadonlyMap<number, GenerationRole>> {
+    const { pointer, roles } =
+      folds === 'active'
+        ? { pointer: await readStore.generationPointer(projection.name), roles: null }
+        : await readGenerations({ log, readStore }, projection.name);
+    const { active, next } = pointer;
+    if (next !== null) movedUntil.set(projection, performance.now() + HANDOVER_MS);
+    if (next === null) moving.delete(projection);
+    else moving.add(projection);
+    if (roles) return new Map([...roles].filter(([, role]) => folds === 'all' || role !== 'active'));
+    // The next one too: it waits for the lease.
+    return new Map([active, ...(next === null ? [] : [next])].map((generation) => [generation, 'active']));
   }
 
   async function waitFor(projection: string, position: Position, timeoutMs: number): Promise<boolean> {
