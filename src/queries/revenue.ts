@@ -80,7 +80,8 @@ async function* recordsOf(
     const after = last && { value: last.document.day, id: last.id };
     const page: readonly Stored<RevenueRecord>[] = await readStore.find<RevenueRecord>({
       collection,
-      range,
+      // An engine seeks to one lower bound: from the first day, each page would walk past all of the pages before.
+      range: last ? { ...range, from: last.document.day } : range,
       order,
       limit: PAGE,
       ...(after && { after }),
