@@ -11,6 +11,7 @@ import {
   rollbackTarget,
 } from '../commands/projection/projection-acts.ts';
 import { operatorStream, projectionSubject } from '../events/operator.ts';
+import { pause } from '../runtime/pause.ts';
 import type { CommandContext, Position } from '../storage/event-log.ts';
 import { HeldLease } from '../storage/held-lease.ts';
 import { partOf } from '../storage/lease-owner.ts';
@@ -44,6 +45,8 @@ export type Moved = {
 };
 
 const LEASE_MS = 15_000;
+/** Longer than a node takes to see the mark, and than a request takes between its check and its answer. */
+const ANNOUNCED_MS = 750;
 
 export interface SwapOptions {
   readonly acceptDifferences: boolean;
@@ -60,8 +63,6 @@ export async function swap(
     const { building } = (await keepGenerations(ports, ports.projection)).acts;
     if (building === null) return { rejected: 'not_building' };
     const { generation } = building;
-    // From here on, what denies something to a caller holds for both generations, so that the move shows no one less.
-    if (!(await announce(ports, present, generation))) return { rejected: 'moving' };
     const untilBoth = (position: Position) => ports.untilFolded([present, generation], position);
     const { log, readStore, projection, signal } = ports;
     const comparison = await compareGenerations({
@@ -71,10 +72,9 @@ export async function swap(
     });
     const { position: comparedAt, differences } = comparison;
     const move = { generation, present, comparedAt, differences, acceptDifferences } as const;
-    const decided = await decide(ports, { type: 'Swap', ...move });
-    if ('rejected' in decided) return { rejected: decided.rejected, comparison };
-    await point(ports, present, generation);
-    return { from: present, to: generation, comparison };
+    if (differences > 0 && !acceptDifferences) return { rejected: 'differs', comparison };
+    const rejected = await moveTo(ports, present, generation, { type: 'Swap', ...move });
+    return rejected === null ? { from: present, to: generation, comparison } : { rejected, comparison };
   });
 }
 
@@ -85,13 +85,9 @@ export async function rollback(ports: MovePorts): Promise<Moved | { readonly rej
     if (acts.activation?.act === 'rollback') return { rejected: 'rolled_back' };
     const generation = rollbackTarget(acts, present, prepared);
     if (generation === null) return { rejected: 'no_previous' };
-    if (!(await announce(ports, present, generation))) return { rejected: 'moving' };
-    const head = await ports.log.head();
-    if (head !== null) await ports.untilFolded([generation], head);
-    const decided = await decide(ports, { type: 'Rollback', present, available: [generation] });
-    if ('rejected' in decided) return decided;
-    await point(ports, present, generation);
-    return { from: present, to: generation, comparison: null };
+    await untilAtHead(ports, generation);
+    const rejected = await moveTo(ports, present, generation, { type: 'Rollback', present, available: [generation] });
+    return rejected === null ? { from: present, to: generation, comparison: null } : { rejected };
   });
 }
 
@@ -112,6 +108,31 @@ async function moving<Outcome>(
     if (pointer.next !== null) await readStore.movePointer(projection.name, pointer, { ...pointer, next: null });
     await lease.release();
   }
+}
+
+async function untilAtHead({ log, untilFolded }: MovePorts, generation: number): Promise<void> {
+  const head = await log.head();
+  if (head !== null) await untilFolded([generation], head);
+}
+
+/**
+ * Moves readers to a generation that has caught up. Announced first: from then on, whatever denies something to a caller
+ * holds for both generations, and the nodes are ready to hand the folding over.
+ * @returns why not; null if it did
+ */
+async function moveTo(
+  ports: MovePorts,
+  present: number,
+  generation: number,
+  command: Body<ProjectionCommand>,
+): Promise<MoveRejection | null> {
+  if (!(await announce(ports, present, generation))) return 'moving';
+  await pause(ANNOUNCED_MS, ports.signal);
+  await untilAtHead(ports, generation);
+  const decided = await decide(ports, command);
+  if ('rejected' in decided) return decided.rejected;
+  await point(ports, present, generation);
+  return null;
 }
 
 /** False if the pointer has moved meanwhile. */
