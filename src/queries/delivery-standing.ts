@@ -78,8 +78,9 @@ async function firstDue(
   prefix: PausedPrefix,
 ): Promise<Micros | null> {
   let after: TimerPlace | undefined = prefix.of(partition);
-  const limit = paused.size === 0 ? 1 : PAGE;
   for (let page = 0; page < MOST_PAGES; page++) {
+    // Mostly the first one counts.
+    const limit = page === 0 ? 1 : PAGE;
     const rows: readonly Stored<DeliveryTimer>[] = await readStore.find<DeliveryTimer>({
       collection: DELIVERY_TIMERS,
       equals: { partition },
