@@ -4,6 +4,7 @@
  */
 import { ACKNOWLEDGED_RETENTION, doneEnvelope } from '../commands/delivery/retention.ts';
 import { DeliveryAttemptFinished, deliveryOf } from '../events/delivery.ts';
+import { UnreadableEvent } from '../events/unreadable-event.ts';
 import { type Micros, toInstant } from '../runtime/instant.ts';
 import type { EventLog, Position, RecordedEvent } from '../storage/event-log.ts';
 import type { PayloadStore } from '../storage/payload-store.ts';
@@ -59,8 +60,10 @@ export async function removeDoneEnvelopes(
   return removed;
 
   /** Later events are younger still, unless a clock was set back: those only wait longer. */
-  function isYoung({ metadata, data }: RecordedEvent): boolean {
-    return metadata.recordedAt >= before || String(data.finishedAt) >= before;
+  function isYoung({ metadata, data, stream }: RecordedEvent): boolean {
+    if (metadata.recordedAt >= before) return true;
+    // Another program may write events of this name into streams of its own.
+    return deliveryOf(stream) !== null && String(data.finishedAt) >= before;
   }
 
   async function removeOf({ id, stream, data }: RecordedEvent): Promise<number> {
@@ -68,9 +71,19 @@ export async function removeDoneEnvelopes(
     const recorded = await log.read(stream);
     // Of several attempts, the last one decides.
     if (recorded.findLast(({ type }) => type === DeliveryAttemptFinished.type)?.id !== id) return 0;
-    const envelope = doneEnvelope(recorded);
+    const envelope = envelopeIn(recorded);
     if (envelope === null) return 0;
     await payloads.remove(envelope);
     return 1;
+  }
+}
+
+/** Null too for a delivery that somebody damaged: its envelope goes when its time is over. */
+function envelopeIn(recorded: readonly RecordedEvent[]): string | null {
+  try {
+    return doneEnvelope(recorded);
+  } catch (error) {
+    if (error instanceof UnreadableEvent) return null;
+    throw error;
   }
 }

@@ -293,6 +293,24 @@ describe('the envelope of a callback', () => {
     expect(await Promise.all(made.map(({ envelope }) => isKept(envelope)))).toEqual(made.map(() => false));
   });
 
+  it('of one delivery is removed though another one is damaged, and another program uses the name of its event', async () => {
+    const context = { commandId: 'foreign', requestId: null, correlationId: 'c', causationId: null, actor: 'test' };
+    const foreign = { type: 'DeliveryAttemptFinished', data: { finishedAt: 'never' } };
+    const damaged = `delivery-00000000-0000-4000-9000-${'f'.repeat(12)}`;
+    for (const stream of ['delivery-17', damaged]) {
+      const events = [acknowledged(1, time)];
+      const append = prepareAppend({ stream, head: NO_STREAM, events, context, recordedAt: toInstant(time) });
+      const prepared = append.events.map((event) =>
+        stream === damaged ? { ...event, data: { ...event.data, attempt: 'one' } } : { ...event, ...foreign },
+      );
+      await storage.log.append({ ...append, events: prepared });
+    }
+    const { envelope } = await called(['ok']);
+    time += 7 * DAY + 15 * MINUTE;
+    await roundNow();
+    expect(await isKept(envelope)).toBe(false);
+  });
+
   it('is not removed because of a clock that is set ahead', async () => {
     const { envelope } = await called(['ok']);
     const wrong = node();
