@@ -2,6 +2,7 @@
 import type { DeliveryStatus } from '../commands/delivery/delivery.ts';
 import { DELIVERIES, DELIVERY_TIMERS, type DeliveryTimer, PARTITIONS } from '../projections/deliveries.ts';
 import { MICROS_PER_SECOND, type Micros, toInstant, toMicros } from '../runtime/instant.ts';
+import { steadyClock } from '../runtime/steady-clock.ts';
 import type { ReadStore, Stored } from '../storage/read-store.ts';
 import { pausedHosts } from './operator-acts.ts';
 import { PausedPrefix, type TimerPlace } from './paused-prefix.ts';
@@ -42,7 +43,7 @@ export async function deliveryStanding(
 
 /** What walks along due times have passed over, because it belongs to paused hosts. */
 export class PassedOver {
-  readonly prefix = new PausedPrefix();
+  readonly prefix = new PausedPrefix(steadyClock, 3_600 * MICROS_PER_SECOND);
   #paused: ReadonlySet<string> = new Set();
 
   /** Notes which hosts are paused. If one was resumed, its callbacks count again. */

@@ -18,11 +18,16 @@ const SETTLED_AFTER: Micros = 300 * MICROS_PER_SECOND;
 
 export class PausedPrefix {
   readonly #steady: Clock;
+  readonly #rememberedFor: Micros;
   readonly #places = new Map<number, TimerPlace & { readonly until: Micros }>();
 
-  /** @param steady a clock that is never adjusted */
-  constructor(steady: Clock = steadyClock) {
+  /**
+   * @param steady a clock that is never adjusted
+   * @param rememberedFor after this, everything is looked at again
+   */
+  constructor(steady: Clock = steadyClock, rememberedFor: Micros = REMEMBERED_FOR) {
     this.#steady = steady;
+    this.#rememberedFor = rememberedFor;
   }
 
   /** The last callback of those; undefined if the walk starts at the beginning. */
@@ -36,7 +41,7 @@ export class PausedPrefix {
   /** Notes that everything up to this place belongs to paused hosts. */
   extend(partition: number, { value, id }: TimerPlace, now: Micros): void {
     if (value > toInstant(Math.max(0, now - SETTLED_AFTER))) return;
-    const until = this.#places.get(partition)?.until ?? this.#steady.now() + REMEMBERED_FOR;
+    const until = this.#places.get(partition)?.until ?? this.#steady.now() + this.#rememberedFor;
     this.#places.set(partition, { value, id, until });
   }
 
