@@ -89,7 +89,8 @@ export const ERROR_CATALOGUE = {
       known:
         'For a query on a case: whether the case is known here. If false, the paid call would return 404 without a charge. Null while unknown.',
       cache_age_seconds: 'For a known case: seconds since its source was last read.',
-      source: 'For a known case: how its docket is obtained. imported: from files; the court is not queried live.',
+      source:
+        'For a known case: the source that brought its docket last. imported: from files; the court is not queried live.',
       cases: 'For a batch: these three members for each query, in order.',
       charging: 'For a batch: what it costs if queries fail.',
       sponsorship_paused_for:

@@ -278,6 +278,7 @@ async function start(config: Config, options: ServiceOptions, undo: Undo): Promi
       folder: join(config.dataDirectory, 'pushed'),
       unknownTokensPerMinute: config.addressLimitPerMinute,
       steadyClock,
+      metrics,
     },
     tracer,
     mcpOrigins: { allowed: config.mcpAllowedOrigins, loopback: !config.production },

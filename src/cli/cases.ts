@@ -141,6 +141,7 @@ const shownCase = (document: CaseDocument) => ({
   filing_count: document.filingCount,
   whole: document.baseline === 'completed',
   data_as_of: document.dataAsOf,
+  source: document.dataAsOf === null ? null : (document.source ?? 'imported'),
   latest_filing_at: document.latestFilingAt,
 });
 
@@ -219,6 +220,7 @@ async function show(
     ['court', `${court.name} (${court.code})`],
     ['filings', `${document.filingCount}${document.baseline === 'completed' ? '' : ', partly known'}`],
     ['as of', document.dataAsOf ?? 'never'],
+    ['source', document.source ?? 'imported'],
     ['stream', stream],
   ]) {
     print(context, `${label?.padEnd(10)}${value}`);

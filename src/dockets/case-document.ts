@@ -29,6 +29,8 @@ export interface CaseDocument {
   readonly baseline: 'none' | 'started' | 'completed';
   /** When the source was last queried. */
   readonly dataAsOf: Instant | null;
+  /** The name of the source that was queried then; absent for files. */
+  readonly source?: string;
   /** The newest `available_at` or `revised_at`: everything up to it is visible. */
   readonly newestTime: Instant | null;
   readonly filingCount: number;

@@ -176,7 +176,7 @@ function foldCase(before: CaseDocument | null, { event, contents }: ProjectedEve
       return { ...document, opened: true, court: data.court, caseNumber: document.caseNumber || data.caseNumber };
     case 'DocketChecked':
       if (data.outcome === 'abandoned' || data.outcome === 'failed') return { ...document };
-      return { ...document, checked: true, dataAsOf: latest(document.dataAsOf, data.askedAt) };
+      return withSource({ ...document, checked: true }, data.source, data.askedAt);
     case 'DocketDetailsChanged':
       return withDetails(document, contents.get(data.content), data.content);
     case 'FilingsRecorded': {
@@ -211,6 +211,13 @@ function foldCase(before: CaseDocument | null, { event, contents }: ProjectedEve
     default:
       return before;
   }
+}
+
+/** The source of the newest look. Files are not named, so documents of earlier versions are as a rebuild makes them. */
+function withSource(document: CaseDocument, source: string, askedAt: Instant): CaseDocument {
+  if (document.dataAsOf !== null && askedAt < document.dataAsOf) return document;
+  const { source: _, ...others } = document;
+  return source === 'file' ? { ...others, dataAsOf: askedAt } : { ...others, dataAsOf: askedAt, source };
 }
 
 function withDetails(document: CaseDocument, content: Content | undefined, name: string): CaseDocument {

@@ -11,8 +11,8 @@ export interface CaseStanding {
   readonly known: boolean | null;
   /** Whole seconds since the source was last queried; null for an unknown case. */
   readonly cache_age_seconds: number | null;
-  /** How its docket is obtained. */
-  readonly source: 'imported' | null;
+  /** The source that brought its docket last; `imported` for files. */
+  readonly source: string | null;
 }
 
 export interface StandingPorts extends LookupPorts {
@@ -52,5 +52,5 @@ async function shownStanding({ readStore, clock }: StandingPorts, court: Court, 
   if (!document?.opened) return NO_CASE;
   const age = document.dataAsOf === null ? null : clock.now() - toMicros(document.dataAsOf);
   const seconds = age === null ? null : Math.max(0, Math.floor(age / MICROS_PER_SECOND));
-  return { known: true, cache_age_seconds: seconds, source: 'imported' };
+  return { known: true, cache_age_seconds: seconds, source: document.source ?? 'imported' };
 }

@@ -217,6 +217,18 @@ describe('the projection of cases', () => {
     expect(fold.case).toMatchObject({ checked: false, dataAsOf: null });
   });
 
+  it('names the source of the newest look, unless that was a file', () => {
+    const look = (source: string, askedAt: string) =>
+      checked({ source, askedAt, complete: true, outcome: 'unchanged', ingestId: null });
+    const pushed = new Fold().then(opened, look('county', NOON));
+    expect(pushed.case).toMatchObject({ source: 'county', dataAsOf: NOON });
+    pushed.then(look('file', LATER));
+    expect(pushed.case).not.toHaveProperty('source');
+    pushed.then(look('county', NOON));
+    expect(pushed.case).toMatchObject({ dataAsOf: LATER });
+    expect(pushed.case).not.toHaveProperty('source');
+  });
+
   describe('after a redaction', () => {
     const filings = { f1: content('MOTION by a minor, named'), f2: content('ORDER') };
     const replacement = { f1: { ...REDACTED_FILING }, f2: content('ORDER') };

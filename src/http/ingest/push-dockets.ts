@@ -23,6 +23,7 @@ import type { EventLog, Position } from '../../storage/event-log.ts';
 import type { PayloadStore } from '../../storage/payload-store.ts';
 import type { ReadStore } from '../../storage/read-store.ts';
 import { clientOf, createMinuteLimit } from '../address-limit.ts';
+import type { PushMetrics, PushOutcome } from '../admin/metrics/push-metrics.ts';
 import type { ClientAddresses } from '../client-address.ts';
 import { sendProblem } from '../send-problem.ts';
 import { createPushLimits, MAX_PUSH_BYTES, type PushLimits } from './push-limits.ts';
@@ -43,9 +44,6 @@ const PROJECTED_WITHIN_MS = 30_000;
 /** What a killed process left behind is removed after that time. */
 const LEFT_BEHIND_MS = 3_600_000;
 
-/** Which outcome a push had, for the metrics. */
-export type PushOutcome = 'recorded' | 'unchanged' | 'refused';
-
 export interface PushDependencies {
   readonly sources: Pick<OperatorActs, 'sourceOf'>;
   /** A private folder for bodies while they are worked on. */
@@ -53,7 +51,7 @@ export interface PushDependencies {
   /** Requests without a valid token that one address may send in a minute; null for any number. */
   readonly unknownTokensPerMinute: number | null;
   readonly steadyClock: Clock;
-  readonly metrics?: { docketsPushed(source: string, outcome: PushOutcome, count: number): void } | undefined;
+  readonly metrics?: PushMetrics | undefined;
 }
 
 interface Ports extends PushDependencies {
@@ -224,7 +222,7 @@ async function record(
   } finally {
     const { recorded, unchanged, refused } = report.totals;
     for (const [outcome, count] of Object.entries({ recorded, unchanged, refused })) {
-      if (count > 0) ports.metrics?.docketsPushed(source.name, outcome as PushOutcome, count);
+      if (count > 0) ports.metrics?.docketsPushed(outcome as PushOutcome, count);
     }
   }
   await noteLastPush(ports, source, report);

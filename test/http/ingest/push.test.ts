@@ -86,6 +86,11 @@ describe('a pushed docket', () => {
     ]);
     const [check] = await checksOf('4:25-cv-00100');
     expect([check?.data.source, check?.metadata.actor]).toEqual(['county-scraper', 'source:county-scraper']);
+    const unpaid = await fetch(`${world.url}/v2/case?court_code=cand&case_id=4:25-cv-00100`);
+    expect(((await unpaid.json()) as { error: { details: object } }).error.details).toMatchObject({
+      known: true,
+      source: 'county-scraper',
+    });
     const agent = await world.agent();
     const answer = await agent(`${world.url}/v2/case?court_code=cand&case_id=4:25-cv-00100`);
     const sold = (await answer.json()) as { readonly case: { readonly filing_count: number } };

@@ -7,12 +7,14 @@ import { type HttpMetrics, httpMetrics } from './http-metrics.ts';
 import { type NodeMetrics, nodeMetrics } from './node-metrics.ts';
 import { type ProjectionMetrics, projectionMetrics } from './projection-metrics.ts';
 import { type PurchaseMetrics, purchaseMetrics } from './purchase-metrics.ts';
+import { type PushMetrics, pushMetrics } from './push-metrics.ts';
 import { Sources, type SourcesOptions } from './sources.ts';
 
 export interface Metrics
   extends HttpMetrics,
     PurchaseMetrics,
     CallbackMetrics,
+    PushMetrics,
     ChainMetrics,
     ProjectionMetrics,
     NodeMetrics {
@@ -37,6 +39,7 @@ export function createMetrics(options: SourcesOptions = {}): Metrics {
     ...httpMetrics(registry),
     ...purchaseMetrics(registry, sources),
     ...callbackMetrics(registry, sources),
+    ...pushMetrics(registry),
     ...chainMetrics(registry),
     ...projectionMetrics(registry, sources),
     ...nodeMetrics(registry, sources, API_VERSION),

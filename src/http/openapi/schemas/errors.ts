@@ -30,7 +30,7 @@ export const Issue = z.object({
 const STANDING = {
   known: z.boolean().nullable(),
   cache_age_seconds: Seconds.nullable(),
-  source: z.enum(['imported']).nullable(),
+  source: z.string().nullable(),
 };
 
 /** By name: a name means the same under every code. */
