@@ -20,6 +20,7 @@ const NAMES = [
   'delta',
   'full-answer',
   'import',
+  'push',
   'status',
   'sandbox',
   'mcp',

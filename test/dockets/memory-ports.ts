@@ -124,6 +124,10 @@ export class MemoryWorld {
           world.blobs.set(name, Buffer.from(content));
           return name;
         },
+        async remove(name: string) {
+          await step();
+          world.blobs.delete(name);
+        },
         async get(name: string) {
           await step();
           return world.blobs.get(name) ?? null;
@@ -146,6 +150,10 @@ export class MemoryWorld {
         count: async (query: Find) => {
           await step();
           return world.#find({ ...query, limit: Number.POSITIVE_INFINITY }).length;
+        },
+        activeGeneration: async () => {
+          await step();
+          return 1;
         },
         cell: async (id: string) => {
           await step();
