@@ -152,7 +152,8 @@ async function push(
       await limits.countBytes(source.name, body.bytes);
       if (body.refusal) return body.refusal;
       if (body.isGone) return problem('invalid_parameter', { issues: [] }, 'The body was not sent in full.');
-      return await record(ports, source, asked, request, folder, stopping);
+      const endsAt = performance.now() + WORK_MS;
+      return await limits.inTurn(body.bytes, () => record(ports, { source, asked, request, folder, endsAt, stopping }));
     } finally {
       await rm(folder, { recursive: true, force: true });
     }
@@ -164,13 +165,19 @@ async function push(
 /** Failures of which a repetition of the push records the rest. */
 const REPEATABLE: ReadonlySet<unknown> = new Set(['docket_contended', 'projection_behind', 'append_outcome_unknown']);
 
+interface Recording {
+  readonly source: PushSource;
+  readonly asked: PushRequest;
+  readonly request: FastifyRequest;
+  /** Holds the body. */
+  readonly folder: string;
+  readonly endsAt: number;
+  readonly stopping: AbortSignal;
+}
+
 async function record(
   ports: Ports,
-  source: PushSource,
-  asked: PushRequest,
-  request: FastifyRequest,
-  folder: string,
-  stopping: AbortSignal,
+  { source, asked, request, folder, endsAt, stopping }: Recording,
 ): Promise<Pushed | Problem> {
   const { log, payloads, readStore, clock, runner } = ports;
   const { requestId } = request;
@@ -193,7 +200,6 @@ async function record(
     actor: `source:${source.name}`,
   };
   const report = createPushReport();
-  const endsAt = performance.now() + WORK_MS;
   const whyStop = (): string | null => {
     if (stopping.aborted) return 'this node stops: send the body again for the rest';
     if (request.raw.socket.destroyed) return 'the caller has left: send the body again for the rest';

@@ -17,6 +17,9 @@ export const PUSHED_BYTES_PER_MINUTE = 256 * MIB;
 export const PUSHES_AT_ONCE = 2;
 export const ALL_PUSHES_AT_ONCE = 4;
 
+/** A larger body may be one docket, which takes many times its bytes in memory: such bodies are worked on in turn. */
+const LARGE_BYTES = 4 * MIB;
+
 const requestsOf = (source: string): string => `push-requests ${source}`;
 const bytesOf = (source: string): string => `push-bytes ${source}`;
 
@@ -25,11 +28,14 @@ export interface PushLimits {
   enter(source: string): Promise<{ readonly leave: () => void } | Problem>;
   /** Counts the bytes of a body that was read, unpacked, whatever becomes of it. */
   countBytes(source: string, bytes: number): Promise<void>;
+  /** Does the work on a body of that size: that on large ones in turn. */
+  inTurn<Result>(bytes: number, work: () => Promise<Result>): Promise<Result>;
 }
 
 export function createPushLimits(readStore: Pick<ReadStore, 'increment'>, clock: Clock): PushLimits {
   const running = new Map<string, number>();
   let all = 0;
+  let largeDone: Promise<unknown> = Promise.resolve();
 
   const mustWait = async (source: string): Promise<Problem | null> => {
     const now = clock.now();
@@ -68,6 +74,12 @@ export function createPushLimits(readStore: Pick<ReadStore, 'increment'>, clock:
         leave();
         throw error;
       }
+    },
+    inTurn(bytes, work) {
+      if (bytes <= LARGE_BYTES) return work();
+      const working = largeDone.then(work);
+      largeDone = working.catch(() => undefined);
+      return working;
     },
     async countBytes(source, bytes) {
       await readStore.increment(bytesOf(source), bytes, Number.MAX_SAFE_INTEGER, clock.now(), MINUTE);

@@ -7,7 +7,12 @@ import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { sourceTokenHash } from '../../../src/commands/source-token/token.ts';
 import { MOST_DOCKETS } from '../../../src/http/ingest/push-dockets.ts';
-import { MAX_PUSH_BYTES, PUSHED_BYTES_PER_MINUTE, PUSHES_PER_MINUTE } from '../../../src/http/ingest/push-limits.ts';
+import {
+  MAX_PUSH_BYTES,
+  PUSHED_BYTES_PER_MINUTE,
+  PUSHES_AT_ONCE,
+  PUSHES_PER_MINUTE,
+} from '../../../src/http/ingest/push-limits.ts';
 import { MICROS_PER_SECOND, systemClock } from '../../../src/runtime/instant.ts';
 import { writeOwnDocket } from '../../../src/sources/files/own-docket.ts';
 import { readJuriscraperDocket } from '../../../src/sources/juriscraper/juriscraper.ts';
@@ -37,10 +42,15 @@ interface Sending {
   readonly query?: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly as?: string | null;
+  /** Another node. */
+  readonly at?: string;
 }
 
-async function push(body: string | Buffer | object, { query = '', headers = {}, as = token }: Sending = {}) {
-  const answer = await fetch(`${world.url}/ingest/dockets${query}`, {
+async function push(
+  body: string | Buffer | object,
+  { query = '', headers = {}, as = token, at = world.url }: Sending = {},
+) {
+  const answer = await fetch(`${at}/ingest/dockets${query}`, {
     method: 'POST',
     headers: {
       ...(as === null ? {} : { authorization: `Bearer ${as}` }),
@@ -327,7 +337,37 @@ describe('a limit', () => {
       expect.objectContaining({ window: 'push_requests', limit: PUSHES_PER_MINUTE }),
     ]);
     expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
+    const other = await world.node();
+    expect((await push('[]', { as: busy, at: other })).status).toBe(429);
     expect((await push('[]')).status).toBe(200);
+  });
+
+  it('holds for bodies at the same time, and ends with them', async () => {
+    const many = await world.sourceToken('many');
+    const slow = Array.from({ length: PUSHES_AT_ONCE }, () => {
+      const request = httpRequest(`${world.url}/ingest/dockets`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${many}`, 'content-type': 'application/json' },
+      });
+      request.write('[');
+      const answered = new Promise<number>((resolve, reject) => {
+        request.on('error', reject);
+        request.on('response', (response) => {
+          response.resume();
+          resolve(response.statusCode ?? 0);
+        });
+      });
+      return { request, answered };
+    });
+    const { readStore } = world.storage;
+    const counted = () =>
+      readStore.increment('push-requests many', 0, PUSHES_PER_MINUTE, systemClock.now(), 60 * MICROS_PER_SECOND);
+    while ((await counted()).count < PUSHES_AT_ONCE) await new Promise(setImmediate);
+    const refused = await push('[]', { as: many });
+    expect([refused.status, refused.json.error.details.window]).toEqual([429, 'push_uploads']);
+    for (const { request } of slow) request.end(']');
+    expect(await Promise.all(slow.map(({ answered }) => answered))).toEqual(slow.map(() => 200));
+    expect((await push('[]', { as: many })).status).toBe(200);
   });
 
   it('counts bytes as they are unpacked, whatever becomes of the body', async () => {
