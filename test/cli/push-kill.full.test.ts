@@ -25,7 +25,7 @@ let service: RunningProcess | null = null;
 beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), 'docket-push-kill-'));
   const [PORT, ADMIN_PORT] = [String(await freePort()), String(await freePort())];
-  environment = { DATA_DIR: join(directory, 'data'), PORT, ADMIN_PORT, SOLANA_LOCAL_PORT: '0', LOG_LEVEL: 'warn' };
+  environment = { DATA_DIR: join(directory, 'data'), PORT, ADMIN_PORT, SOLANA_LOCAL_PORT: '0', LOG_LEVEL: 'debug' };
   url = `http://127.0.0.1:${PORT}`;
 });
 afterAll(async () => {
@@ -130,6 +130,8 @@ it('loses nothing and announces nothing twice', async () => {
     expect([again.recorded + again.unchanged, again.refused]).toEqual([DOCKETS, 0]);
     expect(await push(token, bodyOf(entries))).toMatchObject({ recorded: 0, unchanged: DOCKETS, new_filings: 0 });
     expect(await service.stop()).toBe(0);
+    expect(service.output()).toContain('/ingest/dockets');
+    expect(service.output(), 'the log has no token').not.toContain('dkt_push_');
     const recorded = await recordedFilings();
     expect(recorded.size).toBe(DOCKETS);
     for (const { history, news } of recorded.values()) {
