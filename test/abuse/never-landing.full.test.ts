@@ -107,12 +107,12 @@ describe('ten self-paid payments whose wallet moves its SOL away', () => {
     );
     expect(await stored()).toBe(submitted);
     const roundAfter = housekeeper();
-    expect(await roundAfter(0)).toEqual({ unpaid: 0, expired: 0 });
-    expect(await roundAfter(HOUR / 2)).toEqual({ unpaid: 0, expired: 0 });
-    expect(await roundAfter(2 * HOUR)).toEqual({ unpaid: submitted, expired: 0 });
+    expect(await roundAfter(0)).toMatchObject({ unpaid: 0, expired: 0 });
+    expect(await roundAfter(HOUR / 2)).toMatchObject({ unpaid: 0, expired: 0 });
+    expect(await roundAfter(2 * HOUR)).toMatchObject({ unpaid: submitted, expired: 0 });
     expect(await stored()).toBe(0);
     expect((await world.events()).filter(({ type }) => type === 'QueryAnswered')).toHaveLength(submitted);
-    expect(await roundAfter(3 * HOUR)).toEqual({ unpaid: 0, expired: 0 });
+    expect(await roundAfter(3 * HOUR)).toMatchObject({ unpaid: 0, expired: 0 });
   });
 });
 
