@@ -105,7 +105,8 @@ async function verify(
   const found = comparisonJson(comparison);
   if (options.json) printJson(context, { projection: name, from, to: other, ...found });
   else printComparison(context, { projection, from, to: other, comparison });
-  if (comparison.differences > 0) throw differ(name, from, other, comparison);
+  const isKept = roles.get(other) === 'previous';
+  if (comparison.differences + comparison.undecided > 0) throw differ(name, from, other, comparison, { isKept });
   if (!options.json) print(context, `Generations ${from} and ${other} of ${name} are the same.`);
 }
 
@@ -137,7 +138,7 @@ async function swapReaders(
     const [from, to] = [pointer.active, acts.building?.generation ?? 0];
     if (options.json) printJson(context, { projection: name, swapped: false, from, to, ...comparisonJson(comparison) });
     else printComparison(context, { projection, from, to, comparison });
-    throw differ(name, from, to, comparison, 'Nothing was swapped. ');
+    throw differ(name, from, to, comparison, { consequence: 'Nothing was swapped. ' });
   }
   await removeUseless(ports, name, await keepGenerations(ports, projection));
   printMoved(context, projection, outcome, options);
@@ -203,17 +204,34 @@ function refused(name: string, rejection: MoveRejection): CliError {
   }
 }
 
-const differ = (name: string, from: number, to: number, { differences }: Comparison, consequence = ''): FoundWrong =>
-  new FoundWrong(
-    `${consequence}${count(differences)} documents of ${name} differ between generations ${from} and ${to}.`,
-    `If they should differ: docket projections swap ${name} --accept-differences --reason "…"`,
+function differ(
+  name: string,
+  from: number,
+  to: number,
+  { differences, undecided }: Comparison,
+  { consequence = '', isKept = false }: { readonly consequence?: string; readonly isKept?: boolean },
+): FoundWrong {
+  const between = `between generations ${from} and ${to}`;
+  if (differences === 0) {
+    return new FoundWrong(
+      `${consequence}${count(undecided)} documents of ${name} change too often to be compared ${between}.`,
+      'Nothing differs otherwise. Repeat it when less is sold; see docket status.',
+    );
+  }
+  const accept = `docket projections swap ${name} --accept-differences --reason "…"`;
+  return new FoundWrong(
+    `${consequence}${count(differences)} documents of ${name} differ ${between}.`,
+    isKept
+      ? `Generation ${to} was seen before. Either may be wrong: docket projections rebuild ${name} builds a third.`
+      : `If they should differ: ${accept}`,
   );
+}
 
 function printComparison(
   context: CliContext,
   { projection, from, to, comparison }: { projection: Projection; from: number; to: number; comparison: Comparison },
 ): void {
-  const { position, collections, sample, differences } = comparison;
+  const { position, collections, sample, differences, undecided } = comparison;
   print(context, `${projection.name}: generation ${from} against ${to}, compared at ${position ?? 'the empty log'}`);
   for (const each of collections) {
     print(
@@ -221,6 +239,7 @@ function printComparison(
       `  ${each.collection}: ${count(each.from)} and ${count(each.to)} documents, ${count(each.differences)} differ`,
     );
   }
+  if (undecided > 0) print(context, `  ${count(undecided)} documents change too often to be compared`);
   for (const difference of sample) for (const line of differenceLines(difference, from, to)) print(context, line);
   if (differences > sample.length && sample.length > 0) {
     print(context, `… and ${count(differences - sample.length)} more (--sample ${differences})`);
@@ -239,10 +258,11 @@ function differenceLines(difference: DocumentDifference, from: number, to: numbe
   ];
 }
 
-const comparisonJson = ({ position, collections, documents, differences, sample }: Comparison): object => ({
+const comparisonJson = ({ position, collections, documents, differences, undecided, sample }: Comparison): object => ({
   compared_at: position,
   documents,
   differences,
+  undecided,
   collections,
   sample: sample.map(({ fromHash, toHash, ...rest }) => ({ ...rest, from_hash: fromHash, to_hash: toHash })),
 });

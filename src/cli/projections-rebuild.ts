@@ -64,17 +64,23 @@ Examples:
     .description('Change how fast the rebuild that runs may go.')
     .argument('<name>', 'the projection')
     .requiredOption('--max-rate <events>', 'most events a second; off for no limit')
+    .option('--json', 'one JSON object')
     .addHelpText(
       'after',
       '\nExamples:\n  $ docket projections pace cases --max-rate 500\n  $ docket projections pace cases --max-rate off',
     )
-    .action((name: string, { maxRate }: { readonly maxRate: string }) =>
+    .action((name: string, { maxRate, json }: { readonly maxRate: string; readonly json?: true }) =>
       withStorage(setup.open, context, async (storage) => {
         const projection = projectionNamed(setup.projections, name);
         const rate = maxRate === 'off' ? null : readRate(maxRate);
-        await buildingOf(storage, projection);
+        const generation = await buildingOf(storage, projection);
         await writePace(storage.readStore, name, rate);
-        print(context, `${name} is built ${rate === null ? 'without a limit' : `at ${count(rate)} events/s at most`}.`);
+        if (json) printJson(context, { projection: name, generation, max_rate: rate });
+        else
+          print(
+            context,
+            `${name} is built ${rate === null ? 'without a limit' : `at ${count(rate)} events/s at most`}.`,
+          );
       }),
     );
   withOptionalAct(group.command('cancel'))
@@ -130,7 +136,9 @@ async function rebuild(
     );
   }
   if (options.detach) {
-    print(context, `The service builds it. Follow it with docket projections status ${name}.`);
+    if (options.json)
+      printJson(context, { projection: name, generation: await buildingOf(storage, projection), detached: true });
+    else print(context, `The service builds it. Follow it with docket projections status ${name}.`);
     return;
   }
   const watch = () => follow(storage, projection, context, { isServed, haltStandsMs });
@@ -227,6 +235,7 @@ async function cancel(
   const generation = await buildingOf(storage, projection);
   const decided = await decide(ports, { type: 'CancelRebuild' });
   if ('rejected' in decided) throw noRebuild(name);
+  await writePace(storage.readStore, name, null);
   note(context, `Removing the documents of generation ${generation}. If this is interrupted, the service does it.`);
   // With a service running, its follower has the lease, and the service removes the documents when it has let go.
   await removeUseless(ports, name, await keepGenerations(ports, projection));

@@ -1,11 +1,12 @@
 /**
  * Compares two generations of a read model at one position, document by document, while both go on following the log:
- * pages of both are walked in the order of ids, and a document that differs is read again until neither side has changed
- * since both had passed the head. Memory holds a page of each side and the sample.
+ * pages of both are walked in the order of ids, and a document that differs is read again until both sides show it at one
+ * position, or neither has changed since both had passed the head. Memory holds a page of each side and the sample.
  */
 import { createHash } from 'node:crypto';
 import { canonicalJson } from '../events/canonical-json.ts';
 import type { JsonObject } from '../events/event.ts';
+import { pause } from '../runtime/pause.ts';
 import type { EventLog, Position } from '../storage/event-log.ts';
 import type { ReadStore, Stored } from '../storage/read-store.ts';
 import { type FieldDifference, fieldDifferences } from './field-differences.ts';
@@ -17,7 +18,9 @@ export interface Comparison {
   readonly collections: readonly CollectionComparison[];
   readonly documents: number;
   readonly differences: number;
-  /** The first ones. */
+  /** Documents that changed too often to be seen at one position on both sides: neither equal nor different. */
+  readonly undecided: number;
+  /** The first differences. */
   readonly sample: readonly DocumentDifference[];
 }
 
@@ -53,13 +56,48 @@ export interface ComparisonPorts {
 }
 
 const PAGE = 200;
-/** A document that changes all the time, and differs each time that it is read, counts as different. */
-const MOST_LOOKS = 30;
+/** Looks that first wait for the head; then both sides are read as often as possible, to meet at one position. */
+const PATIENT_LOOKS = 3;
+const BETWEEN_LOOKS_MS = 2;
+const UNDECIDED_AFTER_MS = 20_000;
+/** Positions remembered for each document and side. */
+const MOST_POSITIONS = 500;
 
 interface Pair {
   readonly id: string;
-  readonly from: JsonObject | null;
-  readonly to: JsonObject | null;
+  readonly from: Side;
+  readonly to: Side;
+}
+
+/** Null if there is no document. */
+type Side = Pick<Stored, 'position' | 'document'> | null;
+
+/** What each side showed at which position, over all looks. */
+class Suspect {
+  readonly #seen = { from: new Map<Position, JsonObject>(), to: new Map<Position, JsonObject>() };
+
+  /** @returns the pair at a position that both sides have shown; null if there is none yet */
+  see({ id, from, to }: Pair): Pair | null {
+    this.#keep('from', from);
+    this.#keep('to', to);
+    for (const [one, other] of [
+      ['from', to],
+      ['to', from],
+    ] as const) {
+      const shown = other && this.#seen[one].get(other.position);
+      if (!other || !shown) continue;
+      const side = { position: other.position, document: shown };
+      return one === 'from' ? { id, from: side, to: other } : { id, from: other, to: side };
+    }
+    return null;
+  }
+
+  #keep(name: 'from' | 'to', side: Side): void {
+    const seen = this.#seen[name];
+    if (side) seen.set(side.position, side.document);
+    const [oldest] = seen.keys();
+    if (seen.size > MOST_POSITIONS && oldest !== undefined) seen.delete(oldest);
+  }
 }
 
 export async function compareGenerations(ports: ComparisonPorts): Promise<Comparison> {
@@ -68,11 +106,14 @@ export async function compareGenerations(ports: ComparisonPorts): Promise<Compar
   const collections: CollectionComparison[] = [];
   const sample: DocumentDifference[] = [];
   let documents = 0;
+  let undecided = 0;
   for (const { name: collection } of ports.projection.collections) {
     const counts = { from: 0, to: 0, differences: 0 };
     let suspects: Pair[] = [];
     const settle = async (): Promise<void> => {
-      for (const pair of await different(ports, collection, suspects)) {
+      const settled = await settledOf(ports, collection, suspects);
+      undecided += settled.undecided;
+      for (const pair of settled.different) {
         counts.differences++;
         if (sample.length < ports.sample) sample.push(describe(collection, pair));
       }
@@ -94,7 +135,7 @@ export async function compareGenerations(ports: ComparisonPorts): Promise<Compar
   }
   ports.compared?.(documents);
   const differences = collections.reduce((sum, { differences }) => sum + differences, 0);
-  return { position, collections, documents, differences, sample };
+  return { position, collections, documents, differences, undecided, sample };
 }
 
 /** The documents of both sides by id; the engines order ids by their bytes. */
@@ -107,8 +148,8 @@ async function* pairs({ readStore, from, to }: ComparisonPorts, collection: stri
     const id = order <= 0 && !left.done ? left.value.id : right.done ? '' : right.value.id;
     yield {
       id,
-      from: order <= 0 && !left.done ? left.value.document : null,
-      to: order >= 0 && !right.done ? right.value.document : null,
+      from: order <= 0 && !left.done ? left.value : null,
+      to: order >= 0 && !right.done ? right.value : null,
     };
     if (order <= 0) left = await one.next();
     if (order >= 0) right = await other.next();
@@ -132,18 +173,26 @@ async function* documentsOf(
   }
 }
 
-/** Which of these differ for good: read again, after both sides have passed the head, until neither changes. */
-async function different(
+/** Which of these differ for good. */
+async function settledOf(
   { readStore, log, from, to, untilBoth, signal }: ComparisonPorts,
   collection: string,
   suspects: readonly Pair[],
-): Promise<readonly Pair[]> {
-  const found: Pair[] = [];
+): Promise<{ readonly different: readonly Pair[]; readonly undecided: number }> {
+  const different: Pair[] = [];
+  const seen = new Map(suspects.map(({ id }) => [id, new Suspect()]));
   let open = suspects;
+  let giveUpAt = Number.POSITIVE_INFINITY;
   for (let look = 1; open.length > 0; look++) {
     signal?.throwIfAborted();
-    const head = await log.head();
-    if (head !== null) await untilBoth(head);
+    if (look <= PATIENT_LOOKS) {
+      const head = await log.head();
+      if (head !== null) await untilBoth(head);
+    } else {
+      giveUpAt = Math.min(giveUpAt, performance.now() + UNDECIDED_AFTER_MS);
+      if (performance.now() > giveUpAt) return { different, undecided: open.length };
+      await pause(BETWEEN_LOOKS_MS, signal);
+    }
     const ids = open.map(({ id }) => id);
     const [left, right] = await Promise.all([
       readStore.load(collection, ids, from),
@@ -152,22 +201,26 @@ async function different(
     const still: Pair[] = [];
     for (const before of open) {
       const { id } = before;
-      const pair: Pair = {
-        id,
-        from: (left.get(id)?.document as JsonObject | undefined) ?? null,
-        to: (right.get(id)?.document as JsonObject | undefined) ?? null,
-      };
+      const pair: Pair = { id, from: left.get(id) ?? null, to: right.get(id) ?? null };
       if (isSame(pair.from, pair.to)) continue;
-      const unchanged = isSame(before.from, pair.from) && isSame(before.to, pair.to);
-      if (unchanged || look >= MOST_LOOKS) found.push(pair);
+      const met = seen.get(id)?.see(pair);
+      if (met) {
+        if (!isSame(met.from, met.to)) different.push(met);
+      } else if (look <= PATIENT_LOOKS && isUnchanged(before, pair)) different.push(pair);
       else still.push(pair);
     }
     open = still;
   }
-  return found;
+  return { different, undecided: 0 };
 }
 
-const isSame = (one: JsonObject | null, other: JsonObject | null): boolean =>
+/** Since a look before both sides had passed the head: then no event is on its way to either. */
+const isUnchanged = (before: Pair, pair: Pair): boolean =>
+  before.from?.position === pair.from?.position && before.to?.position === pair.to?.position;
+
+const isSame = (one: Side, other: Side): boolean => isEqual(one?.document ?? null, other?.document ?? null);
+
+const isEqual = (one: JsonObject | null, other: JsonObject | null): boolean =>
   one === other ||
   (one !== null &&
     other !== null &&
@@ -180,7 +233,7 @@ const hashOf = (document: JsonObject | null): string | null =>
 const describe = (collection: string, { id, from, to }: Pair): DocumentDifference => ({
   collection,
   id,
-  fromHash: hashOf(from),
-  toHash: hashOf(to),
-  fields: fieldDifferences(from, to),
+  fromHash: hashOf(from?.document ?? null),
+  toHash: hashOf(to?.document ?? null),
+  fields: fieldDifferences(from?.document ?? null, to?.document ?? null),
 });

@@ -25,7 +25,12 @@ export interface KeeperPorts {
   readonly clock: Clock;
   /** Unique for this process. */
   readonly owner: string;
+  /**
+   * How long a generation is kept after readers left it. Only a service retires: the setting of a shell must not end what
+   * the service keeps for longer.
+   */
   readonly graceMs?: number;
+  readonly retires?: boolean;
 }
 
 const LEASE_MS = 15_000;
@@ -40,18 +45,24 @@ export async function keepGenerations(ports: KeeperPorts, { name }: Pick<Project
   if (generations.pointer.next !== null && (await clearMark(ports, name))) {
     generations = await readGenerations(ports, name);
   }
-  if (await retireExpired(ports, name, generations)) generations = await readGenerations(ports, name);
+  if (ports.retires && (await retireExpired(ports, name, generations)))
+    generations = await readGenerations(ports, name);
   return generations;
 }
 
-/** Moves the pointer where the log says that it was moved. */
+/**
+ * Moves the pointer where the log says that it was moved, once that generation holds everything up to the record: a power
+ * cut or an older copy of the read store may have set it back.
+ */
 async function finishMove(
   { readStore }: KeeperPorts,
   projection: string,
-  { acts, pointer, prepared }: Generations,
+  { acts, pointer, prepared, movedAt }: Generations,
 ): Promise<boolean> {
   const active = unfinishedMove(acts, pointer.active, prepared);
-  return active !== null && readStore.movePointer(projection, pointer, { active, next: null });
+  if (active === null || movedAt === null) return false;
+  const reached = await readStore.checkpoint(projection, active);
+  return reached !== null && reached >= movedAt && readStore.movePointer(projection, pointer, { active, next: null });
 }
 
 /** The mark of a swap whose process is gone. */
@@ -151,19 +162,27 @@ export function startGenerationKeeper(options: GenerationKeeperOptions): Generat
   };
   const running = (async () => {
     for (; !stopping.signal.aborted; await pause(everyMs, stopping.signal)) {
-      try {
-        let beside = false;
-        for (const projection of projections) {
-          if (stopping.signal.aborted) return;
-          const generations = await keepGenerations(options, projection);
+      let beside = false;
+      let isWell = true;
+      // One that fails must not keep the others from being built and retired.
+      const attempt = async (work: () => Promise<unknown>): Promise<void> => {
+        try {
+          await work();
+        } catch (error) {
+          isWell = false;
+          trouble.failed(error, 'the generations of read models cannot be kept in order');
+        }
+      };
+      for (const projection of projections) {
+        if (stopping.signal.aborted) return;
+        await attempt(async () => {
+          const generations = await keepGenerations({ ...options, retires: true }, projection);
           beside ||= generations.roles.size > 1;
           void removeSoon(projection.name, generations);
-        }
-        await looked?.(beside);
-        trouble.recovered();
-      } catch (error) {
-        trouble.failed(error, 'the generations of read models cannot be kept in order');
+        });
       }
+      await attempt(async () => looked?.(beside));
+      if (isWell) trouble.recovered();
     }
   })();
   return {

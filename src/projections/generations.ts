@@ -8,7 +8,7 @@ import {
 import { decodeEvent } from '../events/codec.ts';
 import { GenerationActivated, operatorStream, projectionSubject, RebuildStarted } from '../events/operator.ts';
 import type { Instant } from '../runtime/instant.ts';
-import type { EventLog, RecordedEvent } from '../storage/event-log.ts';
+import type { EventLog, Position, RecordedEvent } from '../storage/event-log.ts';
 import type { GenerationPointer, ReadStore } from '../storage/read-store.ts';
 
 /**
@@ -25,6 +25,8 @@ export interface Generations {
   readonly roles: ReadonlyMap<number, GenerationRole>;
   /** When the rebuild that runs was started. */
   readonly startedAt: Instant | null;
+  /** The position of the newest record that readers were moved; null before the first. */
+  readonly movedAt: Position | null;
   /** When readers last left a generation. */
   readonly leftAt: ReadonlyMap<number, Instant>;
 }
@@ -41,11 +43,14 @@ export async function readGenerations({ log, readStore }: GenerationStores, proj
   const pointer = await readStore.generationPointer(projection);
   const leftAt = new Map<number, Instant>();
   let startedAt: Instant | null = null;
-  for (const { type, data, metadata } of recorded) {
+  let movedAt: Position | null = null;
+  for (const { type, data, metadata, position } of recorded) {
     if (type === RebuildStarted.type) startedAt = metadata.recordedAt;
-    if (type === GenerationActivated.type) leftAt.set(Number(data.previous), metadata.recordedAt);
+    if (type !== GenerationActivated.type) continue;
+    movedAt = position;
+    leftAt.set(Number(data.previous), metadata.recordedAt);
   }
-  return { pointer, acts, prepared, roles: rolesOf(acts, pointer, prepared), startedAt, leftAt };
+  return { pointer, acts, prepared, roles: rolesOf(acts, pointer, prepared), startedAt, movedAt, leftAt };
 }
 
 export async function readActs(

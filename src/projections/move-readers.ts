@@ -9,6 +9,7 @@ import {
   type ProjectionRejection,
   projectionActs,
   rollbackTarget,
+  unfinishedMove,
 } from '../commands/projection/projection-acts.ts';
 import { operatorStream, projectionSubject } from '../events/operator.ts';
 import { pause } from '../runtime/pause.ts';
@@ -17,6 +18,7 @@ import { HeldLease } from '../storage/held-lease.ts';
 import { partOf } from '../storage/lease-owner.ts';
 import { type Comparison, compareGenerations } from './compare-generations.ts';
 import { type KeeperPorts, keepGenerations, swapLease } from './generation-keeper.ts';
+import { writePace } from './pacer.ts';
 import type { Projection } from './projection.ts';
 
 export interface OperatorPorts extends KeeperPorts {
@@ -59,7 +61,7 @@ export async function swap(
   ports: MovePorts,
   { acceptDifferences, sample, compared }: SwapOptions,
 ): Promise<Moved | { readonly rejected: MoveRejection; readonly comparison?: Comparison }> {
-  return moving(ports, async (present) => {
+  return moving(ports, async (present, lease) => {
     const { building } = (await keepGenerations(ports, ports.projection)).acts;
     if (building === null) return { rejected: 'not_building' };
     const { generation } = building;
@@ -70,23 +72,27 @@ export async function swap(
       ...(signal && { signal }),
       ...(compared && { compared }),
     });
-    const { position: comparedAt, differences } = comparison;
+    const { position: comparedAt } = comparison;
+    // What could not be compared is not known to be right either.
+    const differences = comparison.differences + comparison.undecided;
     const move = { generation, present, comparedAt, differences, acceptDifferences } as const;
     if (differences > 0 && !acceptDifferences) return { rejected: 'differs', comparison };
-    const rejected = await moveTo(ports, present, generation, { type: 'Swap', ...move });
+    const rejected = await moveTo(ports, lease, present, generation, { type: 'Swap', ...move });
+    if (rejected === null) await writePace(readStore, projection.name, null);
     return rejected === null ? { from: present, to: generation, comparison } : { rejected, comparison };
   });
 }
 
 /** Readers see the generation before again, once it has folded everything that is in the log. */
 export async function rollback(ports: MovePorts): Promise<Moved | { readonly rejected: MoveRejection }> {
-  return moving(ports, async (present) => {
+  return moving(ports, async (present, lease) => {
     const { acts, prepared } = await keepGenerations(ports, ports.projection);
     if (acts.activation?.act === 'rollback') return { rejected: 'rolled_back' };
     const generation = rollbackTarget(acts, present, prepared);
     if (generation === null) return { rejected: 'no_previous' };
     await untilAtHead(ports, generation);
-    const rejected = await moveTo(ports, present, generation, { type: 'Rollback', present, available: [generation] });
+    const move = { type: 'Rollback', present, available: [generation] } as const;
+    const rejected = await moveTo(ports, lease, present, generation, move);
     return rejected === null ? { from: present, to: generation, comparison: null } : { rejected };
   });
 }
@@ -94,20 +100,31 @@ export async function rollback(ports: MovePorts): Promise<Moved | { readonly rej
 /** Runs one move at a time. Whatever happens, the pointer is left without a mark. */
 async function moving<Outcome>(
   ports: MovePorts,
-  move: (present: number) => Promise<Outcome | { readonly rejected: MoveRejection }>,
+  move: (present: number, lease: HeldLease) => Promise<Outcome | { readonly rejected: MoveRejection }>,
 ): Promise<Outcome | { readonly rejected: MoveRejection }> {
   const { projection, readStore, owner, context } = ports;
-  await keepGenerations(ports, projection);
+  await finishEarlierMove(ports);
   const name = swapLease(projection.name);
   const lease = await HeldLease.take({ ...ports, owner: partOf(owner, context.commandId), name, durationMs: LEASE_MS });
   if (!lease) return { rejected: 'moving' };
   try {
-    return await move(await readStore.activeGeneration(projection.name));
+    return await move(await readStore.activeGeneration(projection.name), lease);
   } finally {
     const pointer = await readStore.generationPointer(projection.name);
-    if (pointer.next !== null) await readStore.movePointer(projection.name, pointer, { ...pointer, next: null });
+    // After the loss of the lease, the mark may be that of another operator; a keeper clears ours.
+    if (pointer.next !== null && !lease.lost.aborted)
+      await readStore.movePointer(projection.name, pointer, { ...pointer, next: null });
     await lease.release();
   }
+}
+
+/** A move that a process recorded before it died is completed first, as soon as its generation has caught up with it. */
+async function finishEarlierMove(ports: MovePorts): Promise<void> {
+  const { acts, pointer, prepared, movedAt } = await keepGenerations(ports, ports.projection);
+  const unfinished = unfinishedMove(acts, pointer.active, prepared);
+  if (unfinished === null || movedAt === null) return;
+  await ports.untilFolded([unfinished], movedAt);
+  await keepGenerations(ports, ports.projection);
 }
 
 async function untilAtHead({ log, untilFolded }: MovePorts, generation: number): Promise<void> {
@@ -122,13 +139,17 @@ async function untilAtHead({ log, untilFolded }: MovePorts, generation: number):
  */
 async function moveTo(
   ports: MovePorts,
+  lease: HeldLease,
   present: number,
   generation: number,
   command: Body<ProjectionCommand>,
 ): Promise<MoveRejection | null> {
+  // A comparison may take longer than the read store was reachable.
+  await lease.assertHeld();
   if (!(await announce(ports, present, generation))) return 'moving';
   await pause(ANNOUNCED_MS, ports.signal);
   await untilAtHead(ports, generation);
+  await lease.assertHeld();
   const decided = await decide(ports, command);
   if ('rejected' in decided) return decided.rejected;
   await point(ports, present, generation);

@@ -14,6 +14,8 @@ export interface PacerOptions {
   readonly projection: string;
   /** How busy the thread is that serves callers, 0 to 1; never busy if omitted. */
   readonly load?: (() => number) | undefined;
+  /** Whether the operator's `--max-rate` applies: to a rebuild, and not to a generation that is kept. True if omitted. */
+  readonly isLimited?: boolean;
 }
 
 /** Below this load, the rebuild has the rest of the machine. */
@@ -46,7 +48,7 @@ export async function writePace(
   }
 }
 
-export function createPacer({ readStore, projection, load = () => 0 }: PacerOptions): Pacer {
+export function createPacer({ readStore, projection, load = () => 0, isLimited = true }: PacerOptions): Pacer {
   let maxRate: number | null = null;
   let lookedAt = Number.NEGATIVE_INFINITY;
   /** When the events so far are due at the highest rate. */
@@ -54,7 +56,7 @@ export function createPacer({ readStore, projection, load = () => 0 }: PacerOpti
   return {
     portion: () => (load() > IDLE ? PORTION_BESIDE_LOAD : maxRate === null ? undefined : Math.max(1, maxRate)),
     async rest(events, tookMs, signal) {
-      if (performance.now() - lookedAt > LOOK_EVERY_MS) {
+      if (isLimited && performance.now() - lookedAt > LOOK_EVERY_MS) {
         maxRate = await readPace(readStore, projection);
         lookedAt = performance.now();
       }

@@ -163,7 +163,10 @@ export function createProjectionRunner(options: ProjectionRunnerOptions): Projec
       for (const [generation, role] of wanted) {
         const key = keyOf(projection.name, generation);
         if (projectors.has(key)) continue;
-        const pacer = role === 'active' ? undefined : createPacer({ readStore, projection: projection.name, load });
+        const pacer =
+          role === 'active'
+            ? undefined
+            : createPacer({ readStore, projection: projection.name, load, isLimited: role === 'building' });
         const isAwaited = () => performance.now() < (movedUntil.get(projection) ?? 0);
         const own = { projection, generation, pacer, leaseMs, retryDelaysMs, isAwaited };
         const projector = new Projector({ ...options, ...own });

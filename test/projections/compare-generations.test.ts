@@ -9,9 +9,11 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../src/events/event.ts';
 import { compareGenerations } from '../../src/projections/compare-generations.ts';
 import { fieldDifferences } from '../../src/projections/field-differences.ts';
+import { pause as pauseUntil } from '../../src/runtime/pause.ts';
 import { openTestStorage, type TestStorage } from '../support/storage.ts';
 import { ledger } from './ledger.ts';
 
+const pause = (milliseconds: number) => pauseUntil(milliseconds, undefined);
 const at = (position: number): string => String(position).padStart(20, '0');
 
 let directory: string;
@@ -72,6 +74,53 @@ describe('two generations', () => {
     await put(2, 3, { a: { x: 3 } });
     const twice = [nothing, () => put(2, 4, { a: { x: 4 } }), () => put(1, 4, { a: { x: 4 } })];
     expect(await compared(twice)).toMatchObject({ differences: 0 });
+  });
+
+  it('are the same though a document changes all the time, on one side later than on the other', async () => {
+    let head = 1;
+    let stopped = false;
+    const change = (generation: number, n: number) => put(generation, n, { sums: { n } });
+    await Promise.all([change(1, 1), change(2, 1)]);
+    const writing = (async () => {
+      const late: number[] = [];
+      while (!stopped) {
+        await change(1, ++head);
+        late.push(head);
+        if (late.length > 4) await change(2, late.shift()!);
+        await pause(5);
+      }
+      for (const n of late) await change(2, n);
+    })();
+    const passed = async (position: string) => {
+      for (const generation of [1, 2]) {
+        while ((await storage.readStore.checkpoint('ledger', generation))! < position) await pause(2);
+      }
+    };
+    const { differences, undecided } = await compareGenerations({
+      log: { head: async () => at(head) },
+      readStore: storage.readStore,
+      projection: ledger(),
+      from: 1,
+      to: 2,
+      untilBoth: passed,
+      sample: 2,
+    });
+    stopped = true;
+    await writing;
+    expect({ differences, undecided }).toEqual({ differences: 0, undecided: 0 });
+  });
+
+  it('differ in a document that changes all the time, if it differs at one position', async () => {
+    let n = 1;
+    await Promise.all([put(1, n, { sums: { n, right: true } }), put(2, n, { sums: { n, right: false } })]);
+    const next = async () => {
+      n++;
+      await put(1, n, { sums: { n, right: true } });
+      await put(2, n, { sums: { n, right: false } });
+    };
+    const { differences, undecided, sample } = await compared([next, next, next, next]);
+    expect({ differences, undecided }).toEqual({ differences: 1, undecided: 0 });
+    expect(sample[0]?.fields).toEqual([{ path: 'right', from: 'true', to: 'false' }]);
   });
 
   it('differ in documents that stay different, or that only one of them has', async () => {

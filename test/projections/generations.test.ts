@@ -72,6 +72,20 @@ describe('a swap that was recorded by a process that then died', () => {
     expect(await recordedMoves()).toHaveLength(1);
   });
 
+  it('waits until its generation holds what the log held at the record: a power cut may have set it back', async () => {
+    await world.write('a', '1');
+    await built();
+    await recordOnly();
+    const { readStore } = world.storage;
+    const reached = await readStore.checkpoint('ledger', 2);
+    const ports = { ...world.storage, clock: systemClock, owner: 'after a power cut' };
+    expect(await keepGenerations(ports, ledger())).toMatchObject({ pointer: { active: 1, next: null } });
+    const head = (await world.storage.log.head())!;
+    expect(head > reached!).toBe(true);
+    await readStore.commit({ projection: 'ledger', generation: 2, position: head, writes: [] });
+    expect(await keepGenerations(ports, ledger())).toMatchObject({ pointer: { active: 2, next: null } });
+  });
+
   it('is not made to read models that are lost since: readers see what is there', async () => {
     await world.write('a', '1');
     await built();
@@ -177,6 +191,18 @@ it('the mark of a swap whose process died is cleared', async () => {
   const { readStore } = world.storage;
   await readStore.movePointer('ledger', { active: 1, next: null }, { active: 1, next: 2 });
   expect((await keepGenerations(keeperPorts(), ledger())).pointer).toEqual({ active: 1, next: null });
+});
+
+it('a command drops no generation, however short its own grace period: the service decides', async () => {
+  await world.write('a', '1');
+  await built();
+  expect((await world.run('swap', 'ledger')).code).toBe(0);
+  const ports = { ...world.storage, clock: systemClock, owner: 'a shell', graceMs: 0 };
+  expect([...(await keepGenerations(ports, ledger())).roles]).toEqual([
+    [2, 'active'],
+    [1, 'previous'],
+  ]);
+  expect((await world.run('rollback', 'ledger')).code).toBe(0);
 });
 
 it('a generation is dropped by record after its grace period', async () => {
