@@ -2,12 +2,11 @@
 import { skipCommand } from '../projections/halt.ts';
 import { MOST_EVENTS_COUNTED, type ProjectionReport } from '../projections/status.ts';
 import { type CallbackHost, MOST_COUNTED } from '../queries/callback-hosts.ts';
-import { isUnreadable, type Section, type StorageStatus, type Unreadable } from '../queries/status.ts';
+import { isUnreadable, type Section, type ShownMoney, type StorageStatus, type Unreadable } from '../queries/status.ts';
 import type { KeptAlarm } from '../queries/status-alarms.ts';
 import type { CallbackStatus } from '../queries/status-callbacks.ts';
 import { DAYS_OF_SPEND } from '../queries/status-fee-payer.ts';
 import type { LogStatus } from '../queries/status-log.ts';
-import type { MoneyStatus } from '../queries/status-money.ts';
 import type { PaymentStatus } from '../queries/status-payments.ts';
 import { MICROS_PER_SECOND, type Micros, toMicros } from '../runtime/instant.ts';
 import { formatAmount, usdcText } from '../solana/decimal-amount.ts';
@@ -92,8 +91,8 @@ function paymentsText(
   return `${of(inFlight)} in flight, ${of(pending)} pending${oldest}; ${of(confirming)} confirmed and not final, ${of(inDoubt)} given up within the last hour`;
 }
 
-const moneyText = ({ usdc, answers }: MoneyStatus): string =>
-  `${usdcText(usdc)} USDC for ${counted(answers, 'answer')} since 00:00 UTC`;
+const moneyText = ({ usdc, answers, complete }: ShownMoney): string =>
+  `${usdcText(usdc)} USDC for ${counted(answers, 'answer')} since 00:00 UTC${complete === false ? '; INCOMPLETE: the read model revenue is behind the log' : ''}`;
 
 function logText({ position, rate }: LogStatus): string {
   if (position === null) return 'empty';
@@ -178,7 +177,7 @@ function feePayerRows({ feePayer, storage }: StatusSnapshot, now: Micros): reado
   if (isUnreadable(feePayer)) return unread(label, feePayer);
   const { address, lamports, at, days, lamportsPerDay } = feePayer;
   const sol = (amount: bigint) => `${formatAmount(amount, SOL_DECIMALS)} SOL`;
-  const isKnown = !isUnreadable(storage) && !isUnreadable(storage.money);
+  const isKnown = !isUnreadable(storage) && !isUnreadable(storage.money) && storage.money.complete !== false;
   const lasts =
     days !== null
       ? `lasts ${days >= 10_000 ? 'more than 10,000 days' : counted(Math.floor(days), 'day')} at ${sol(lamportsPerDay)} a day`

@@ -136,7 +136,8 @@ async function feePayerOf(
   if (!known && nodes.length > 0) throw new Error('the service has not been able to read its balance');
   const balance = known ?? (await balanceNow(look));
   const money: StorageStatus['money'] | Unreadable = isUnreadable(storage) ? storage : storage.money;
-  const spend = isUnreadable(money) ? { lamports: 0n, since: null } : money.spend;
+  const isKnown = !isUnreadable(money) && money.complete !== false;
+  const spend = isKnown ? money.spend : { lamports: 0n, since: null };
   return { ...balance, ...runwayOf(BigInt(balance.lamports), spend, look.clock.now()) };
 }
 

@@ -3,6 +3,7 @@
  * one that cannot be read says why, and the others are shown.
  */
 import type { Projection } from '../projections/projection.ts';
+import { revenue } from '../projections/revenue.ts';
 import { type ProjectionReport, projectionReports } from '../projections/status.ts';
 import type { Clock, Instant } from '../runtime/instant.ts';
 import type { Storage } from '../storage/storage.ts';
@@ -31,10 +32,19 @@ export interface StorageStatus {
   readonly projections: Section<readonly ProjectionReport[]>;
   readonly callbacks: Section<CallbackStatus>;
   readonly payments: Section<PaymentStatus>;
-  readonly money: Section<MoneyStatus>;
+  readonly money: Section<ShownMoney>;
   readonly nodes: Section<Nodes>;
   readonly alarms: Section<readonly KeptAlarm[]>;
 }
+
+/** Figures of a read model, which may be behind the log, as after an upgrade or a restore. */
+export interface ShownMoney extends MoneyStatus {
+  /** Whether they include everything but the last seconds; null if that is not known. */
+  readonly complete: boolean | null;
+}
+
+/** A read model that serves a busy service is behind by less than this. */
+const COMPLETE_WITHIN_SECONDS = 10;
 
 export interface FeePayerStatus extends Runway {
   readonly address: string;
@@ -69,15 +79,24 @@ export async function readStatus(ports: StatusPorts): Promise<StorageStatus> {
     money: section(() => moneyStatus(readStore, now)),
     alarms: section(() => lastAlarms(readStore, now)),
   };
+  const projections = await sections.projections;
+  const money = await sections.money;
   return {
     log: await sections.log,
-    projections: await sections.projections,
+    projections,
     callbacks: await sections.callbacks,
     payments: await sections.payments,
-    money: await sections.money,
+    money: isUnreadable(money) ? money : { ...money, complete: isComplete(projections) },
     nodes: await nodes,
     alarms: await sections.alarms,
   };
+}
+
+function isComplete(projections: StorageStatus['projections']): boolean | null {
+  const report = isUnreadable(projections)
+    ? undefined
+    : projections.find(({ projection }) => projection === revenue.name);
+  return report ? report.active.secondsBehind <= COMPLETE_WITHIN_SECONDS : null;
 }
 
 /** An engine that is gone is waited for by its client for long, so the overview gives up earlier. */

@@ -57,6 +57,7 @@ const STORAGE: StorageStatus = {
     payments: 900,
     usdc: 59_800_000n,
     spend: { lamports: 9_000_000n, since: NOW - 86_400_000_000 },
+    complete: true,
   },
   nodes: { nodes: [NODE], others: [] },
   alarms: [],
@@ -253,6 +254,14 @@ describe('docket status', () => {
     expect(shown({ feePayer })).toContain('fee payer    0.000005 SOL (read 10 min ago), nothing spent in 7 days; F');
     const unknown = shown({ feePayer, storage: { ...STORAGE, money: { unreadable: 'gone' } } });
     expect(unknown).toContain('fee payer    0.000005 SOL (read 10 min ago), how long it lasts is unknown; F');
+  });
+
+  it('calls money incomplete while its read model is behind the log, and estimates nothing from it', () => {
+    const feePayer = { address: 'F', lamports: '5000', at: ago(1), lamportsPerDay: 0n, days: null };
+    const behind = { ...STORAGE, money: { ...STORAGE.money, complete: false } as StorageStatus['money'] };
+    const lines = shown({ feePayer, storage: behind });
+    expect(lines.join('\n')).toContain('INCOMPLETE: the read model revenue is behind the log');
+    expect(lines).toContain('fee payer    0.000005 SOL, how long it lasts is unknown; F');
   });
 
   it('shows a log that grows faster than is counted, one that is empty, and one without a node', () => {

@@ -180,7 +180,9 @@ describe('a reservation', () => {
     await mine.take();
     const waiting = [mine.take(50), mine.take(150), mine.take(60_000)];
     // The second may still count the first, if both give up in one slow moment.
-    expect(await Promise.all(waiting.slice(0, 2))).toMatchObject(Array(2).fill({ details: { reason: 'insufficient_funds' } }));
+    expect(await Promise.all(waiting.slice(0, 2))).toMatchObject(
+      Array(2).fill({ details: { reason: 'insufficient_funds' } }),
+    );
     await mine.end();
     expect(await waiting[2]).toBeNull();
   });
