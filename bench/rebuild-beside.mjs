@@ -20,6 +20,7 @@ import {
   PaymentSubmitted,
   QueryAnswered,
 } from '../dist/events/payment.js';
+import { PROJECTIONS } from '../dist/projections/all.js';
 import { payments } from '../dist/projections/payments.js';
 import { createProjectionRunner } from '../dist/projections/runner.js';
 import { systemClock, toInstant } from '../dist/runtime/instant.js';
@@ -63,6 +64,8 @@ export async function run({ quick = false, progress = () => {}, events } = {}) {
     const side = await priced(await startOurs(start, folder, chain), DIALECT);
     const wallets = await fundedWallets(chain, WALLETS, BigInt((size.rounds * 2 + 2) * size.turnSeconds * FASTEST));
     const storage = openSqlite({ directory });
+    progress('the service folds the log for the first time');
+    await caughtUp(storage);
     const figures = { alone: [], beside: [], rates: [] };
     let next = 400;
     for (let warmUp = 0; warmUp < 2; warmUp++) await turn(side, chain, wallets, next);
@@ -94,6 +97,15 @@ export async function run({ quick = false, progress = () => {}, events } = {}) {
   } finally {
     await Promise.all(processes.map((each) => each.stop()));
     await rm(folder, { recursive: true, force: true });
+  }
+}
+
+/** The read models that the service has just begun would take the machine from both sides of the comparison. */
+async function caughtUp({ log, readStore }) {
+  const head = await log.head();
+  for (const { name } of PROJECTIONS) {
+    const reached = async () => (await readStore.checkpoint(name, await readStore.activeGeneration(name))) ?? '';
+    while ((await reached()) < head) await pause(500);
   }
 }
 
