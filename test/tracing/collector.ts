@@ -109,6 +109,15 @@ function attributeOf(value: Value): unknown {
   return kind === 'intValue' ? Number(held) : held;
 }
 
+/** Whether the parent of every span has arrived too, and so has a span of that name. */
+export function hasTree(spans: readonly CollectedSpan[], name: string): boolean {
+  const ids = new Set(spans.map(({ spanId }) => spanId));
+  return (
+    spans.some((span) => span.name === name) &&
+    spans.every(({ parentSpanId }) => parentSpanId === '' || ids.has(parentSpanId))
+  );
+}
+
 /** Fails unless the spans are one tree. Returns the names from each span up to the root. */
 export function branchesOf(spans: readonly CollectedSpan[]): readonly string[] {
   const byId = new Map(spans.map((span) => [span.spanId, span]));
