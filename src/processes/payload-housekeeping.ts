@@ -21,6 +21,7 @@ import { whileHeld } from '../storage/while-held.ts';
 import { removeDoneEnvelopes } from './done-envelopes.ts';
 import { completeOrders } from './forgetting.ts';
 import { LogWitness } from './log-witness.ts';
+import { oldestOpenDelivery } from './open-deliveries.ts';
 import { DOUBT_MICROS } from './payment-recovery/payment-recovery.ts';
 
 export interface PayloadHousekeepingPorts {
@@ -155,9 +156,13 @@ export function createPayloadHousekeeping(ports: PayloadHousekeepingPorts): Payl
 
   async function removeExpired(now: Micros, signal?: AbortSignal): Promise<number> {
     let removed = 0;
+    // A callback may be open for longer than its content is kept for: its host is paused.
+    const oldestOpen = await oldestOpenDelivery(ports, now);
     for (const [kind, retention] of KEPT_FOR) {
+      if (kind !== 'answer' && oldestOpen === null) continue;
+      const stillNeeded = kind === 'answer' || oldestOpen === null ? now : oldestOpen - SETTLED_WITHIN;
       let ofKind = 0;
-      for await (const { name } of payloads.list(kind, toInstant(now - retention))) {
+      for await (const { name } of payloads.list(kind, toInstant(Math.min(now - retention, stillNeeded)))) {
         if (signal?.aborted || ofKind >= MOST_EXPIRED) break;
         await payloads.remove(name);
         ofKind++;

@@ -78,7 +78,8 @@ async function firstDue(
   paused: ReadonlySet<string>,
   prefix: PausedPrefix,
 ): Promise<Micros | null> {
-  let after: TimerPlace | undefined = prefix.of(partition);
+  const walk = prefix.walk(partition);
+  let after: TimerPlace | undefined = walk.from;
   for (let page = 0; page < MOST_PAGES; page++) {
     // Mostly the first one counts.
     const limit = page === 0 ? 1 : PAGE;
@@ -93,7 +94,7 @@ async function firstDue(
     for (const { id, document } of rows) {
       if (!paused.has(document.origin)) return toMicros(document.dueAt);
       after = { value: document.dueAt, id };
-      prefix.extend(partition, after, now);
+      walk.extend(after, now);
     }
     if (rows.length < limit) return null;
   }

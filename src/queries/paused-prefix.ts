@@ -12,6 +12,15 @@ export interface TimerPlace {
   readonly id: string;
 }
 
+/** What one walk finds. It ends with the next `forget`: a host was resumed, and the walk may have passed its callbacks. */
+export interface PrefixWalk {
+  /** The last callback that need not be looked at; undefined if the walk starts at the beginning. */
+  readonly from: TimerPlace | undefined;
+  readonly holds: boolean;
+  /** Notes that everything up to this place belongs to paused hosts. */
+  extend(place: TimerPlace, now: Micros): void;
+}
+
 const REMEMBERED_FOR: Micros = 600 * MICROS_PER_SECOND;
 /** Callbacks due later than this before now are always looked at: others may still be added among them. */
 const SETTLED_AFTER: Micros = 300 * MICROS_PER_SECOND;
@@ -20,6 +29,8 @@ export class PausedPrefix {
   readonly #steady: Clock;
   readonly #rememberedFor: Micros;
   readonly #places = new Map<number, TimerPlace & { readonly until: Micros }>();
+  readonly #forgets = new Map<number, number>();
+  #clears = 0;
 
   /**
    * @param steady a clock that is never adjusted
@@ -30,26 +41,45 @@ export class PausedPrefix {
     this.#rememberedFor = rememberedFor;
   }
 
-  /** The last callback of those; undefined if the walk starts at the beginning. */
-  of(partition: number): TimerPlace | undefined {
+  /** Begins a walk along a partition. */
+  walk(partition: number): PrefixWalk {
+    const began = this.#forgotten(partition);
+    const holds = () => this.#forgotten(partition) === began;
+    return {
+      from: this.#of(partition),
+      get holds() {
+        return holds();
+      },
+      extend: (place, now) => {
+        if (holds()) this.#extend(partition, place, now);
+      },
+    };
+  }
+
+  forget(partition: number): void {
+    this.#places.delete(partition);
+    this.#forgets.set(partition, (this.#forgets.get(partition) ?? 0) + 1);
+  }
+
+  clear(): void {
+    this.#places.clear();
+    this.#clears++;
+  }
+
+  #of(partition: number): TimerPlace | undefined {
     const place = this.#places.get(partition);
     if (place && place.until > this.#steady.now()) return place;
     this.#places.delete(partition);
     return undefined;
   }
 
-  /** Notes that everything up to this place belongs to paused hosts. */
-  extend(partition: number, { value, id }: TimerPlace, now: Micros): void {
+  #extend(partition: number, { value, id }: TimerPlace, now: Micros): void {
     if (value > toInstant(Math.max(0, now - SETTLED_AFTER))) return;
     const until = this.#places.get(partition)?.until ?? this.#steady.now() + this.#rememberedFor;
     this.#places.set(partition, { value, id, until });
   }
 
-  forget(partition: number): void {
-    this.#places.delete(partition);
-  }
-
-  clear(): void {
-    this.#places.clear();
+  #forgotten(partition: number): number {
+    return this.#clears + (this.#forgets.get(partition) ?? 0);
   }
 }

@@ -8,6 +8,9 @@ import { contentStream } from '../../src/events/content.ts';
 import { type DeliveryEvent, DeliveryScheduled, deliveryStream } from '../../src/events/delivery.ts';
 import { PaymentFailed, QueryAnswered } from '../../src/events/payment.ts';
 import { createPayloadHousekeeping } from '../../src/processes/payload-housekeeping.ts';
+import { deliveries } from '../../src/projections/deliveries.ts';
+import type { Projection } from '../../src/projections/projection.ts';
+import { createProjectionRunner, ProjectionHalted } from '../../src/projections/runner.ts';
 import { type Clock, toInstant } from '../../src/runtime/instant.ts';
 import { NO_STREAM } from '../../src/storage/event-log.ts';
 import type { PayloadStore } from '../../src/storage/payload-store.ts';
@@ -46,8 +49,20 @@ function node(off = 0) {
     clock,
     steady,
   });
-  return { wall, clock, round: () => housekeeping.round() };
+  return { wall, clock, round: () => project().then(() => housekeeping.round()) };
 }
+
+/** Brings the read model of callbacks up to date, as a service does. */
+async function projectAll(): Promise<void> {
+  const options = { ...storage, clock: { now: () => time }, logger: pino({ level: 'silent' }), owner: 'projections' };
+  const runner = createProjectionRunner({ ...options, projections: [deliveries as unknown as Projection] });
+  // Housekeeping goes on while it is halted.
+  await runner.catchUp().catch((error: unknown) => {
+    if (!(error instanceof ProjectionHalted)) throw error;
+  });
+}
+
+let project = projectAll;
 
 let count = 0;
 /** The URL of the callback that was promised with an answer. */
@@ -259,6 +274,39 @@ describe('the envelope of a callback', () => {
     time += 2 * DAY;
     await roundNow();
     expect(await isKept(target)).toBe(false);
+  });
+
+  it('stays with its URL as long as it may still be sent, as at a paused host, and so does what is younger', async () => {
+    const open = await called([]);
+    time += DAY;
+    const other = await called(['failed']);
+    time += 50 * DAY;
+    await roundNow();
+    for (const { envelope, target } of [open, other])
+      expect([await isKept(envelope), await isKept(target)]).toEqual([true, true]);
+
+    const [scheduledEvent] = await storage.log.read(open.stream);
+    const context = { commandId: 'end', requestId: null, correlationId: 'c', causationId: null, actor: 'test' };
+    const head = { revision: 0, hash: scheduledEvent!.metadata.hash };
+    const events = [started(1, time), finished(1, time, null)];
+    await storage.log.append(
+      prepareAppend({ stream: open.stream, head, events, context, recordedAt: toInstant(time) }),
+    );
+    await roundNow();
+    for (const { envelope, target } of [open, other])
+      expect([await isKept(envelope), await isKept(target)]).toEqual([false, false]);
+  });
+
+  it('stays while the read model of callbacks is too far behind to show which are open', async () => {
+    const { envelope, target } = await called(['failed']);
+    time += 50 * DAY;
+    project = async () => undefined;
+    await roundNow().finally(() => {
+      project = projectAll;
+    });
+    expect([await isKept(envelope), await isKept(target)]).toEqual([true, true]);
+    await roundNow();
+    expect([await isKept(envelope), await isKept(target)]).toEqual([false, false]);
   });
 
   it('stays while a redelivery has no outcome, and goes 7 days after the last attempt', async () => {

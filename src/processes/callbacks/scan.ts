@@ -103,7 +103,8 @@ export class CallbackScan {
   ): Promise<number> {
     const place = placeOf(field, partition);
     let seen = 0;
-    const passed = field === 'dueAt' ? this.#pausedPrefix.of(partition) : undefined;
+    const walk = this.#pausedPrefix.walk(partition);
+    const passed = field === 'dueAt' ? walk.from : undefined;
     let after = this.#stoppedAt.get(place) ?? passed;
     // Whether everything before this belongs to paused hosts.
     let isPrefix = field === 'dueAt' && after?.value === passed?.value && after?.id === passed?.id;
@@ -116,12 +117,14 @@ export class CallbackScan {
         limit: PAGE,
         ...(after && { after: { value: after.value, id: after.id } }),
       });
+      // What was passed over may belong to the host that was resumed meanwhile, so the next scan starts again.
+      if (!walk.holds) return seen;
       for (const { id, document, position } of page) {
         const { wallet, origin, dueAt } = document;
         if (!this.#isPaused(origin)) {
           isPrefix = false;
           offer({ deliveryId: id, wallet, origin, partition, dueAt: toMicros(dueAt), position });
-        } else if (isPrefix) this.#pausedPrefix.extend(partition, { value: dueAt, id }, now);
+        } else if (isPrefix) walk.extend({ value: dueAt, id }, now);
       }
       seen += page.length;
       const last = page.at(-1);
