@@ -92,7 +92,14 @@ function paymentsText(
 }
 
 const moneyText = ({ usdc, answers, complete }: ShownMoney): string =>
-  `${usdcText(usdc)} USDC for ${counted(answers, 'answer')} since 00:00 UTC${complete === false ? '; INCOMPLETE: the read model revenue is behind the log' : ''}`;
+  `${usdcText(usdc)} USDC for ${counted(answers, 'answer')} since 00:00 UTC${incompleteText(complete)}`;
+
+function incompleteText(complete: boolean | null): string {
+  if (complete === true) return '';
+  return complete === null
+    ? '; possibly INCOMPLETE: whether the read model revenue is behind the log is unknown'
+    : '; INCOMPLETE: the read model revenue is behind the log';
+}
 
 function logText({ position, rate }: LogStatus): string {
   if (position === null) return 'empty';
@@ -172,18 +179,17 @@ function hostText({ origin, open, due, overdue, lastOutcome, paused }: CallbackH
   return `${origin}  ${pause}${of(open)} open, ${of(due)} due, ${of(overdue)} overdue${last}`;
 }
 
-function feePayerRows({ feePayer, storage }: StatusSnapshot, now: Micros): readonly Row[] {
+function feePayerRows({ feePayer }: StatusSnapshot, now: Micros): readonly Row[] {
   const label = 'fee payer';
   if (isUnreadable(feePayer)) return unread(label, feePayer);
   const { address, lamports, at, days, lamportsPerDay } = feePayer;
   const sol = (amount: bigint) => `${formatAmount(amount, SOL_DECIMALS)} SOL`;
-  const isKnown = !isUnreadable(storage) && !isUnreadable(storage.money) && storage.money.complete !== false;
   const lasts =
-    days !== null
-      ? `lasts ${days >= 10_000 ? 'more than 10,000 days' : counted(Math.floor(days), 'day')} at ${sol(lamportsPerDay)} a day`
-      : isKnown
+    lamportsPerDay === null
+      ? 'how long it lasts is unknown'
+      : days === null
         ? `nothing spent in ${DAYS_OF_SPEND} days`
-        : 'how long it lasts is unknown';
+        : `lasts ${days >= 10_000 ? 'more than 10,000 days' : counted(Math.floor(days), 'day')} at ${sol(lamportsPerDay)} a day`;
   // A balance is read every few seconds while the chain answers.
   const old = now - toMicros(at) > 60 * MICROS_PER_SECOND ? ` (read ${age(at, now)} ago)` : '';
   return [{ label, text: `${sol(BigInt(lamports))}${old}, ${lasts}; ${address}` }];

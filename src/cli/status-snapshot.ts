@@ -12,7 +12,7 @@ import {
   sectionOf,
   type Unreadable,
 } from '../queries/status.ts';
-import { runwayOf } from '../queries/status-fee-payer.ts';
+import { runwayOf, UNKNOWN_RUNWAY } from '../queries/status-fee-payer.ts';
 import type { NodeReport, NodeStanding, StatusPart } from '../queries/status-nodes.ts';
 import { type Clock, type Instant, toInstant } from '../runtime/instant.ts';
 import { freeBytes } from '../storage/disk-space.ts';
@@ -136,9 +136,8 @@ async function feePayerOf(
   if (!known && nodes.length > 0) throw new Error('the service has not been able to read its balance');
   const balance = known ?? (await balanceNow(look));
   const money: StorageStatus['money'] | Unreadable = isUnreadable(storage) ? storage : storage.money;
-  const isKnown = !isUnreadable(money) && money.complete !== false;
-  const spend = isKnown ? money.spend : { lamports: 0n, since: null };
-  return { ...balance, ...runwayOf(BigInt(balance.lamports), spend, look.clock.now()) };
+  if (isUnreadable(money) || money.complete !== true) return { ...balance, ...UNKNOWN_RUNWAY };
+  return { ...balance, ...runwayOf(BigInt(balance.lamports), money.spend, look.clock.now()) };
 }
 
 /** Asks the chain itself, because no service runs that does. */

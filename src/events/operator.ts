@@ -59,6 +59,8 @@ export const GenerationActivated = event(
     comparedAt: z.string().nullable(),
     /** Documents that differed, and were accepted by the reason; null if the generations were not compared. */
     differences: z.int().nonnegative().nullable(),
+    /** Documents that changed too often to be compared, and were accepted too; absent if there were none. */
+    undecided: z.int().positive().optional(),
     ...Act,
   }),
 );

@@ -12,10 +12,11 @@ import { pause } from '../runtime/pause.ts';
 import type { EventLog } from '../storage/event-log.ts';
 import { HeldLease } from '../storage/held-lease.ts';
 import { partOf } from '../storage/lease-owner.ts';
-import type { ReadStore } from '../storage/read-store.ts';
+import type { GenerationPointer, ReadStore } from '../storage/read-store.ts';
 import { Trouble } from '../storage/trouble.ts';
 import { type Generations, generationLease, readGenerations, uselessGenerations } from './generations.ts';
 import { writeHalt } from './halt.ts';
+import { writePace } from './pacer.ts';
 import type { Projection } from './projection.ts';
 import { GRACE_MS, retirementOf } from './status.ts';
 
@@ -35,65 +36,81 @@ export interface KeeperPorts {
 
 const LEASE_MS = 15_000;
 
-/** One swap, rollback or clearing of its mark at a time. */
+/** One swap or rollback at a time, and nothing else that changes what readers can be moved to. */
 export const swapLease = (projection: string): string => `projection-swap/${projection}`;
 
-/** Completes what was begun. @returns what there is now */
+/** Completes what was begun, unless another process moves readers at this moment. @returns what there is now */
 export async function keepGenerations(ports: KeeperPorts, { name }: Pick<Projection, 'name'>): Promise<Generations> {
   let generations = await readGenerations(ports, name);
-  if (await finishMove(ports, name, generations)) generations = await readGenerations(ports, name);
-  if (generations.pointer.next !== null && (await clearMark(ports, name))) {
+  const steps = [finishMove, clearMark, ...(ports.retires ? [retireExpired] : [])];
+  for (const { isDue, take } of steps) {
+    if (!(await isDue(generations, ports, name))) continue;
+    // Who moves readers holds the lease, and waits for the generation to which it will move them.
+    const lease = await HeldLease.take({ ...ports, name: swapLease(name), durationMs: LEASE_MS });
+    if (!lease) continue;
+    try {
+      // Another process may have moved readers since, to and fro.
+      generations = await readGenerations(ports, name);
+      if (await isDue(generations, ports, name)) await take(ports, name, generations, lease);
+    } finally {
+      await lease.release();
+    }
     generations = await readGenerations(ports, name);
   }
-  if (ports.retires && (await retireExpired(ports, name, generations)))
-    generations = await readGenerations(ports, name);
   return generations;
+}
+
+/** What the keeper does under the lease of a move, if it is due. */
+interface KeeperStep {
+  isDue(generations: Generations, ports: KeeperPorts, projection: string): Promise<boolean> | boolean;
+  take(ports: KeeperPorts, projection: string, generations: Generations, lease: HeldLease): Promise<unknown>;
 }
 
 /**
  * Moves the pointer where the log says that it was moved, once that generation holds everything up to the record: a power
  * cut or an older copy of the read store may have set it back.
  */
-async function finishMove(
-  { readStore }: KeeperPorts,
+const finishMove: KeeperStep = {
+  async isDue({ acts, pointer, prepared, movedAt }, { readStore }, projection) {
+    const active = unfinishedMove(acts, pointer.active, prepared);
+    if (active === null || movedAt === null) return false;
+    const reached = await readStore.checkpoint(projection, active);
+    return reached !== null && reached >= movedAt;
+  },
+  async take({ readStore }, projection, { acts, pointer, prepared }) {
+    const active = unfinishedMove(acts, pointer.active, prepared);
+    if (active !== null) await movePointer(readStore, projection, pointer, active);
+  },
+};
+
+/**
+ * After the record of a move. The pace of a rebuild ends first: once the pointer has moved, nothing shows that it is still
+ * to be cleared, and it would apply to the next rebuild.
+ */
+export async function movePointer(
+  readStore: KeeperPorts['readStore'],
   projection: string,
-  { acts, pointer, prepared, movedAt }: Generations,
-): Promise<boolean> {
-  const active = unfinishedMove(acts, pointer.active, prepared);
-  if (active === null || movedAt === null) return false;
-  const reached = await readStore.checkpoint(projection, active);
-  return reached !== null && reached >= movedAt && readStore.movePointer(projection, pointer, { active, next: null });
+  from: GenerationPointer,
+  active: number,
+): Promise<void> {
+  await writePace(readStore, projection, null);
+  await readStore.movePointer(projection, from, { active, next: null });
 }
 
 /** The mark of a swap whose process is gone. */
-async function clearMark(ports: KeeperPorts, projection: string): Promise<boolean> {
-  const lease = await HeldLease.take({ ...ports, name: swapLease(projection), durationMs: LEASE_MS });
-  if (!lease) return false;
-  try {
-    const pointer = await ports.readStore.generationPointer(projection);
-    return pointer.next !== null && ports.readStore.movePointer(projection, pointer, { ...pointer, next: null });
-  } finally {
-    await lease.release();
-  }
-}
+const clearMark: KeeperStep = {
+  isDue: ({ pointer }) => pointer.next !== null,
+  take: ({ readStore }, projection, { pointer }) =>
+    readStore.movePointer(projection, pointer, { ...pointer, next: null }),
+};
 
-async function retireExpired(
-  { log, clock, graceMs = GRACE_MS }: KeeperPorts,
-  projection: string,
-  generations: Generations,
-): Promise<boolean> {
-  const { acts, pointer } = generations;
-  const expired = acts.kept.filter(
-    (kept) =>
-      kept !== pointer.active &&
-      kept !== pointer.next &&
-      toMicros(retirementOf(generations, kept, graceMs)) <= clock.now(),
-  );
-  for (const generation of expired) {
-    const commandId = randomUUID();
-    await record(
-      { log, clock },
-      {
+const retireExpired: KeeperStep = {
+  isDue: (generations, ports) => expired(generations, ports).length > 0,
+  async take(ports, projection, generations, lease) {
+    for (const generation of expired(generations, ports)) {
+      await lease.assertHeld();
+      const commandId = randomUUID();
+      await record(ports, {
         decider: projectionActs,
         stream: operatorStream(projectionSubject(projection)),
         command: {
@@ -104,11 +121,18 @@ async function retireExpired(
           reason: 'its grace period after the swap is over',
         },
         context: { commandId, requestId: null, correlationId: commandId, causationId: null, actor: 'projections' },
-      },
-    );
-  }
-  return expired.length > 0;
-}
+      });
+    }
+  },
+};
+
+const expired = (generations: Generations, { clock, graceMs = GRACE_MS }: KeeperPorts): readonly number[] =>
+  generations.acts.kept.filter(
+    (kept) =>
+      kept !== generations.pointer.active &&
+      kept !== generations.pointer.next &&
+      toMicros(retirementOf(generations, kept, graceMs)) <= clock.now(),
+  );
 
 /** Removes what nothing needs; takes long for many documents. */
 export async function removeUseless(ports: KeeperPorts, projection: string, generations: Generations): Promise<void> {

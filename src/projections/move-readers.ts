@@ -17,8 +17,7 @@ import type { CommandContext, Position } from '../storage/event-log.ts';
 import { HeldLease } from '../storage/held-lease.ts';
 import { partOf } from '../storage/lease-owner.ts';
 import { type Comparison, compareGenerations } from './compare-generations.ts';
-import { type KeeperPorts, keepGenerations, swapLease } from './generation-keeper.ts';
-import { writePace } from './pacer.ts';
+import { type KeeperPorts, keepGenerations, movePointer, swapLease } from './generation-keeper.ts';
 import type { Projection } from './projection.ts';
 
 export interface OperatorPorts extends KeeperPorts {
@@ -72,13 +71,10 @@ export async function swap(
       ...(signal && { signal }),
       ...(compared && { compared }),
     });
-    const { position: comparedAt } = comparison;
-    // What could not be compared is not known to be right either.
-    const differences = comparison.differences + comparison.undecided;
-    const move = { generation, present, comparedAt, differences, acceptDifferences } as const;
-    if (differences > 0 && !acceptDifferences) return { rejected: 'differs', comparison };
+    const { position: comparedAt, differences, undecided } = comparison;
+    const move = { generation, present, comparedAt, differences, undecided, acceptDifferences } as const;
+    if (differences + undecided > 0 && !acceptDifferences) return { rejected: 'differs', comparison };
     const rejected = await moveTo(ports, lease, present, generation, { type: 'Swap', ...move });
-    if (rejected === null) await writePace(readStore, projection.name, null);
     return rejected === null ? { from: present, to: generation, comparison } : { rejected, comparison };
   });
 }
@@ -163,7 +159,7 @@ const announce = ({ readStore, projection: { name } }: MovePorts, active: number
 /** After the record of the move. Another process may have been first: then it made the same move. */
 async function point({ readStore, projection: { name } }: MovePorts, from: number, to: number): Promise<void> {
   const pointer = await readStore.generationPointer(name);
-  if (pointer.active === from) await readStore.movePointer(name, pointer, { active: to, next: null });
+  if (pointer.active === from) await movePointer(readStore, name, pointer, to);
 }
 
 type Body<Command> = Command extends ProjectionCommand ? Omit<Command, 'projection' | 'by' | 'reason'> : never;

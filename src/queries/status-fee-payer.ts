@@ -14,10 +14,14 @@ export interface Spend {
 }
 
 export interface Runway {
-  readonly lamportsPerDay: bigint;
-  /** Null if nothing was spent. */
+  /** Null if it is not known. */
+  readonly lamportsPerDay: bigint | null;
+  /** Null if nothing was spent, or it is not known. */
   readonly days: number | null;
 }
+
+/** While the spend is not known. */
+export const UNKNOWN_RUNWAY: Runway = { lamportsPerDay: null, days: null };
 
 /** @param lamports the balance, of which the rent reserve cannot be spent */
 export function runwayOf(lamports: bigint, { lamports: spent, since }: Spend, now: Micros): Runway {

@@ -8,9 +8,10 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { GenerationActivated, operatorStream, projectionSubject } from '../../src/events/operator.ts';
 import { startOver } from '../../src/identity/read-models.ts';
-import { keepGenerations, swapLease } from '../../src/projections/generation-keeper.ts';
+import { keepGenerations, startGenerationKeeper, swapLease } from '../../src/projections/generation-keeper.ts';
 import { generationLease, readGenerations } from '../../src/projections/generations.ts';
 import { decide } from '../../src/projections/move-readers.ts';
+import { readPace, writePace } from '../../src/projections/pacer.ts';
 import { createProjectionRunner } from '../../src/projections/runner.ts';
 import { systemClock } from '../../src/runtime/instant.ts';
 import { contextOf } from '../storage/samples.ts';
@@ -60,6 +61,29 @@ describe('a swap that was recorded by a process that then died', () => {
     await recordOnly();
     await until(async () => expect(await world.storage.readStore.activeGeneration('ledger')).toBe(2));
     expect(await world.report()).toMatchObject({ active: { generation: 2 }, previous: { generation: 1 } });
+  });
+
+  it('leaves no pace to the next rebuild, wherever it died', async () => {
+    await world.write('a', '1');
+    await world.node();
+    await built();
+    const { readStore } = world.storage;
+    await writePace(readStore, 'ledger', 500);
+    await recordOnly();
+    await until(async () => expect(await readStore.activeGeneration('ledger')).toBe(2));
+    expect(await readPace(readStore, 'ledger')).toBeNull();
+  });
+
+  it('is left to the process that moves readers at this moment', async () => {
+    await world.write('a', '1');
+    await built();
+    await recordOnly();
+    const { readStore, log } = world.storage;
+    await readStore.commit({ projection: 'ledger', generation: 2, position: (await log.head())!, writes: [] });
+    const lease = await readStore.acquireLease(swapLease('ledger'), 'an operator', systemClock.now(), 60_000_000);
+    expect((await keepGenerations(keeperPorts(), ledger())).pointer.active).toBe(1);
+    await readStore.releaseLease(lease!);
+    expect((await keepGenerations(keeperPorts(), ledger())).pointer.active).toBe(2);
   });
 
   it('is completed by the next command', async () => {
@@ -203,6 +227,66 @@ it('a command drops no generation, however short its own grace period: the servi
     [1, 'previous'],
   ]);
   expect((await world.run('rollback', 'ledger')).code).toBe(0);
+});
+
+it('a swap that is made ends the pace of its rebuild', async () => {
+  await world.write('a', '1');
+  await world.node();
+  expect((await world.run('rebuild', 'ledger', '--max-rate', '5000')).code).toBe(0);
+  expect(await readPace(world.storage.readStore, 'ledger')).toBe(5_000);
+  expect((await world.run('swap', 'ledger')).code).toBe(0);
+  expect(await readPace(world.storage.readStore, 'ledger')).toBeNull();
+});
+
+it('a generation is not dropped while an operator moves readers, maybe back to it', async () => {
+  await world.write('a', '1');
+  await built();
+  expect((await world.run('swap', 'ledger')).code).toBe(0);
+  const { readStore } = world.storage;
+  const service = { ...keeperPorts(), graceMs: 0, retires: true };
+  const lease = await readStore.acquireLease(swapLease('ledger'), 'a rollback', systemClock.now(), 60_000_000);
+  expect((await keepGenerations(service, ledger())).acts.kept).toEqual([1]);
+  await readStore.releaseLease(lease!);
+  expect((await keepGenerations(service, ledger())).acts.kept).toEqual([]);
+});
+
+it('a projection whose acts cannot be read keeps no other from being kept in order', async () => {
+  await world.write('a', '1');
+  await built();
+  expect((await world.run('swap', 'ledger')).code).toBe(0);
+  const { log } = world.storage;
+  const unreadable = { ...ledger(), name: 'unreadable' };
+  const read = async (stream: string) => {
+    if (stream === operatorStream(projectionSubject('unreadable'))) throw new Error('an event of a later version');
+    return log.read(stream);
+  };
+  const failing: typeof log = { read, append: log.append.bind(log) } as Partial<typeof log> as typeof log;
+  const looks: boolean[] = [];
+  const keeper = startGenerationKeeper({
+    ...keeperPorts(),
+    log: failing,
+    projections: [unreadable, ledger()],
+    logger: silentLogger,
+    graceMs: 0,
+    everyMs: 20,
+    looked: async (beside) => void looks.push(beside),
+  });
+  try {
+    await until(async () => expect(await world.storage.readStore.generations('ledger')).toEqual([2]));
+    await until(() => expect(looks.length).toBeGreaterThan(0));
+  } finally {
+    await keeper.stop();
+  }
+});
+
+it('a swap records what could not be compared apart from what differs, and neither without consent', async () => {
+  await world.write('a', '1');
+  await built();
+  const move = { type: 'Swap', generation: 2, present: 1, comparedAt: null, differences: 1, undecided: 2 } as const;
+  const onlyUndecided = { ...move, differences: 0, acceptDifferences: false };
+  expect(await decide(operator(), onlyUndecided)).toEqual({ rejected: 'differs' });
+  expect('state' in (await decide(operator(), { ...move, acceptDifferences: true }))).toBe(true);
+  expect(await recordedMoves()).toMatchObject([{ data: { differences: 1, undecided: 2 } }]);
 });
 
 it('a generation is dropped by record after its grace period', async () => {

@@ -71,6 +71,8 @@ export type ProjectionCommand = By &
         readonly generation: number;
         readonly comparedAt: Position | null;
         readonly differences: number;
+        /** Documents that could not be compared; none if omitted. */
+        readonly undecided?: number;
         readonly acceptDifferences: boolean;
       } & Present)
     | ({
@@ -113,11 +115,13 @@ export const projectionActs: Decider<ProjectionActs, ProjectionCommand, Projecti
         if (!acts.building) return rejected('not_building');
         return [RebuildCancelled.of({ ...act, generation: acts.building.generation })];
       case 'Swap': {
-        const { generation, present, comparedAt, differences, acceptDifferences } = command;
+        const { generation, present, comparedAt, differences, undecided = 0, acceptDifferences } = command;
         if (!acts.building) return rejected('not_building');
         if (acts.building.generation !== generation) return rejected('other_generation');
-        if (differences > 0 && !acceptDifferences) return rejected('differs');
-        const moved = { ...act, generation, previous: present, act: 'swap', comparedAt, differences } as const;
+        // What could not be compared is not known to be right either.
+        if (differences + undecided > 0 && !acceptDifferences) return rejected('differs');
+        const compared = { comparedAt, differences, ...(undecided > 0 && { undecided }) };
+        const moved = { ...act, generation, previous: present, act: 'swap', ...compared } as const;
         // A rollback leads to the generation before; those before that one are not kept any longer.
         const older = acts.kept.filter((kept) => kept !== present);
         return [
