@@ -6,6 +6,7 @@
 import type { Json, JsonObject } from '../events/event.ts';
 import type { Instant } from '../runtime/instant.ts';
 import type { EventMetadata, Position } from '../storage/event-log.ts';
+import type { LogTime } from './log-time.ts';
 import type { RuleName } from './rules/catalogue.ts';
 
 /** Where a breach is. `revision` is null if the event is missing or the breach concerns a whole stream. */
@@ -62,6 +63,8 @@ export interface Findings {
   unprovable(rule: RuleName): void;
   /** The state of rules of the whole log, just before this event, or at the end. Undefined before their first event. */
   logState?<State extends Json>(rules: LogRules<State>): State | undefined;
+  /** What time the events before this one say it is; undefined at the end of a stream. */
+  readonly logTime?: Pick<LogTime, 'newest' | 'silences'> | undefined;
   /**
    * The rule holds only if the event at a place has this text as a value. The place is looked up, because few events
    * refer to others in this way and keeping what all others name would cost more.

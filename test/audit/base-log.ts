@@ -96,7 +96,11 @@ export async function recordBaseLog(directory: string): Promise<BaseLog> {
     const forgotten = await recorder.ingest([entry(1, 'COMPLAINT', -900)], '3:24-cv-09999');
     pass(MINUTE);
     await recorder.forget({ kind: 'docket', docket: forgotten });
-    pass(26 * HOUR);
+    // More than a day, and no part of it without an event: the service was never stopped.
+    pass(13 * HOUR);
+    await recorder.ban('Ban', carol);
+    await recorder.ban('Unban', carol);
+    pass(13 * HOUR);
     await recorder.changeReceiver();
     const toNewReceiver = await buy({ wallet: bob });
     await recorder.recordHead();

@@ -19,6 +19,26 @@ function addAttempt(log: LogCopy, stream: string, nth: number, attempt: number):
   return started;
 }
 
+function lastOf(log: LogCopy): CopiedEvent {
+  const last = log.events.at(-1);
+  if (!last) throw new Error('the log is empty');
+  return last;
+}
+
+/** Moves an event to the end of the log, with other times where it has them. */
+function moveToEnd(
+  log: LogCopy,
+  event: CopiedEvent,
+  times: Readonly<Record<string, Instant>>,
+  recordedAt: Instant,
+): void {
+  const known = Object.entries(times).filter(([member]) => member in event.data);
+  log.set(event, Object.fromEntries(known));
+  event.metadata = { ...event.metadata, recordedAt };
+  log.drop(event);
+  log.events.push(event);
+}
+
 export const BREACHES_OF_PROMISES: readonly PlantedBreach[] = [
   {
     name: 'a delivery that is scheduled twice',
@@ -314,6 +334,46 @@ export const BREACHES_OF_PROMISES: readonly PlantedBreach[] = [
     rule: 'attempt_in_time',
     plant(log, { givenUp }) {
       log.drop(log.at(givenUp, STARTED, -1), log.at(givenUp, FINISHED, -1));
+      return givenUp;
+    },
+  },
+  {
+    name: 'a requested redelivery that is made a day too late',
+    rule: 'attempt_in_time',
+    plant(log, { givenUp }) {
+      const at = lastOf(log).metadata.recordedAt;
+      const times = { startedAt: at, leaseUntil: plus(at, MINUTE), finishedAt: at };
+      for (const type of [STARTED, FINISHED]) moveToEnd(log, log.at(givenUp, type, -1), times, at);
+      return log.at(givenUp, STARTED, -1);
+    },
+  },
+  {
+    name: 'an overdue delivery that is ended, so that nothing is due',
+    rule: 'attempt_in_time',
+    plant(log, { givenUp, cancelled }) {
+      log.drop(log.at(givenUp, STARTED, -1), log.at(givenUp, FINISHED, -1));
+      const { wallet = '', origin = '' } = log.at(givenUp, 'DeliveryScheduled').data;
+      const last = lastOf(log);
+      const { recordedAt } = last.metadata;
+      const like = log.at(cancelled, CANCELLED);
+      const end = log.insert(last, { stream: givenUp, metadata: { ...like.metadata, recordedAt } }, like);
+      return log.set(end, { wallet, origin, cancelledAt: recordedAt });
+    },
+  },
+  {
+    name: 'an overdue delivery that is excused by a pause of an earlier date',
+    rule: 'attempt_in_time',
+    plant(log, { givenUp, pausedHost }) {
+      log.drop(log.at(givenUp, STARTED, -1), log.at(givenUp, FINISHED, -1));
+      const { origin = '' } = log.at(givenUp, 'DeliveryScheduled').data;
+      const { recordedAt } = log.at(givenUp, 'DeliveryRedeliveryRequested').metadata;
+      const like = log.at(pausedHost, 'HostPaused');
+      const stream = operatorStream(hostSubject(String(origin)));
+      const last = lastOf(log);
+      const paused = log.insert(last, { stream, metadata: { ...like.metadata, recordedAt } }, like);
+      log.set(paused, { origin });
+      log.insert(paused, {}, last);
+      log.drop(last);
       return givenUp;
     },
   },

@@ -15,7 +15,7 @@ import { MAX_ATTEMPTS } from '../../commands/delivery/schedule.ts';
 import { dueAt, waitAgain } from '../../commands/delivery/wait.ts';
 import { DELIVERY_EVENTS, type DeliveryEvent, deliveryOf } from '../../events/delivery.ts';
 import type { Json, JsonObject } from '../../events/event.ts';
-import { toInstant, toMicros } from '../../runtime/instant.ts';
+import { type Instant, toInstant, toMicros } from '../../runtime/instant.ts';
 import type { Findings, JudgedEvent, StreamRules } from '../judging.ts';
 import type { RuleName } from './catalogue.ts';
 import { counted, difference } from './compare.ts';
@@ -65,15 +65,25 @@ export const deliveryRules: StreamRules<DeliveryState> = {
   end(last, _stream, until, findings) {
     if (last.status === NOT_SCHEDULED.status) return;
     const state = last as unknown as Delivery;
-    const due = dueAt(state);
-    if (due === null || toMicros(until) - due <= DUE_WITHIN) return;
-    // A paused host makes nothing late.
-    const { origin } = 'facts' in state ? state.facts : { origin: '' };
-    if (unpausedTime(findings.logState?.(hostRules), origin, toInstant(due), until) <= DUE_WITHIN) return;
-    const what = 'underway' in state && state.underway ? 'an outcome' : 'an attempt';
-    findings.breach('attempt_in_time', `${what} within a day of ${toInstant(due)}`, `none until ${until}`);
+    judgeInTime(state, until, `none until ${until}`, findings);
   },
 };
+
+/**
+ * Judges what a delivery waits for: at its end, and at each later event, which hides that it came late. While the service
+ * is stopped it is in breach at the end alone, so a silence of the log does not count against what came after it.
+ */
+function judgeInTime(state: Delivery, at: Instant, found: string, findings: Findings): void {
+  const due = dueAt(state);
+  if (due === null || toMicros(at) - due <= DUE_WITHIN) return;
+  // A paused host makes nothing late.
+  const { origin } = 'facts' in state ? state.facts : { origin: '' };
+  const between = { from: toInstant(due), to: at };
+  const counted = unpausedTime(findings.logState?.(hostRules), origin, between, findings.logTime?.silences);
+  if (counted <= DUE_WITHIN) return;
+  const what = 'underway' in state && state.underway ? 'an outcome' : 'an attempt';
+  findings.breach('attempt_in_time', `${what} within a day of ${toInstant(due)}`, found);
+}
 
 /** Without what no later event repeats: an audit keeps the states of all deliveries. */
 function trimmed(event: DeliveryEvent): DeliveryEvent {
@@ -98,11 +108,12 @@ function judgeNext(
   judged: JudgedEvent,
   findings: Findings,
 ): void {
-  const { data } = judged;
+  const { data, metadata } = judged;
+  judgeInTime(state, metadata.recordedAt, `${event.type} at ${metadata.recordedAt}`, findings);
   switch (event.type) {
     case 'DeliveryAttemptStarted':
       judgeStart(state, event.data, data, findings);
-      judgePaused(findings.logState?.(hostRules), state.facts.origin, judged.metadata.recordedAt, findings);
+      judgePaused(findings.logState?.(hostRules), state.facts.origin, metadata.recordedAt, findings);
       return;
     case 'DeliveryAttemptFinished':
       judgeFinish(state, event.data, judged, findings);

@@ -10,15 +10,16 @@ import {
   walletSubject,
 } from '../../events/operator.ts';
 import { PaymentAuthorized } from '../../events/payment.ts';
-import { type Instant, type Micros, toMicros } from '../../runtime/instant.ts';
+import { type Instant, latest, type Micros, toMicros } from '../../runtime/instant.ts';
 import type { Findings, JudgedEvent, LogRules } from '../judging.ts';
+import type { Span } from '../log-time.ts';
 import { APPLIES_WITHIN } from './limits.ts';
 
 interface HostState extends JsonObject {
   /** Null if it is not paused. */
   readonly pausedSince: Instant | null;
   /** Ended pauses. */
-  readonly pauses: readonly { readonly from: Instant; readonly to: Instant }[] & JsonObject[];
+  readonly pauses: readonly Span[] & JsonObject[];
 }
 
 /** By origin. */
@@ -35,7 +36,11 @@ export const hostRules: LogRules<HostStates> = {
     const isPause = event.type === HostPaused.type;
     judgeChange(event, operatorStream(hostSubject(origin)), pausedSince !== null, isPause, findings);
     const at = event.metadata.recordedAt;
-    if (isPause) return { ...states, [origin]: { pausedSince: pausedSince ?? at, pauses } };
+    if (isPause) {
+      // A pause that is recorded afterwards must not excuse what was late by then.
+      const since = pausedSince ?? latest(at, findings.logTime?.newest ?? at);
+      return { ...states, [origin]: { pausedSince: since, pauses } };
+    }
     const ended = pausedSince === null ? [] : [{ from: pausedSince, to: at }];
     return { ...states, [origin]: { pausedSince: null, pauses: [...pauses, ...ended] } };
   },
@@ -53,15 +58,24 @@ export function judgePaused(states: HostStates | undefined, origin: string, at: 
   findings.breach('attempt_not_paused', `no attempt while ${origin} is paused, since ${since}`, `an attempt at ${at}`);
 }
 
-/** How long a host was not paused between two times. */
-export function unpausedTime(states: HostStates | undefined, origin: string, from: Instant, to: Instant): Micros {
+/** How long a host was not paused between two times, without other spans that do not count. */
+export function unpausedTime(
+  states: HostStates | undefined,
+  origin: string,
+  between: Span,
+  others: readonly Span[] = [],
+): Micros {
   const { pausedSince = null, pauses = [] } = states?.[origin] ?? {};
-  const all = pausedSince === null ? pauses : [...pauses, { from: pausedSince, to }];
-  const [start, end] = [toMicros(from), toMicros(to)];
-  return all.reduce((left, pause) => {
-    const paused = Math.min(end, toMicros(pause.to)) - Math.max(start, toMicros(pause.from));
-    return left - Math.max(0, paused);
-  }, end - start);
+  const paused = pausedSince === null ? pauses : [...pauses, { from: pausedSince, to: between.to }];
+  const spans = [...paused, ...others].sort((a, b) => (a.from < b.from ? -1 : 1));
+  const end = toMicros(between.to);
+  let counted = toMicros(between.from);
+  let time = 0;
+  for (const { from, to } of spans) {
+    time += Math.max(0, Math.min(end, toMicros(from)) - counted);
+    counted = Math.max(counted, Math.min(end, toMicros(to)));
+  }
+  return time + Math.max(0, end - counted);
 }
 
 /** Since when wallets are banned. */

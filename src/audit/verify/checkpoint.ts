@@ -6,6 +6,7 @@ import type { HeadClaim } from '../../events/log-note.ts';
 import type { Instant } from '../../runtime/instant.ts';
 import type { EventMark, Position } from '../../storage/event-log.ts';
 import type { RawEvent, RawEventLog } from '../../storage/raw-events.ts';
+import type { LogTimeState } from '../log-time.ts';
 import type { Heads, HeadsState } from './heads.ts';
 import type { PayloadCounts } from './payloads.ts';
 import type { PositionsState } from './positions.ts';
@@ -27,6 +28,7 @@ export interface Checkpoint {
   readonly positions: PositionsState;
   readonly logRules: readonly Json[];
   readonly payloads: PayloadCounts | null;
+  readonly logTime: LogTimeState;
 }
 
 /** The checkpoint does not belong to this log, or this program cannot go on from it. */

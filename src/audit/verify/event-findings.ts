@@ -1,6 +1,7 @@
 /** What rules find at one event goes to where it is kept. One object for all events: it is made for millions of them. */
 import type { Json } from '../../events/event.ts';
 import type { Findings, JudgedEvent, LogRules } from '../judging.ts';
+import type { LogTime } from '../log-time.ts';
 import type { RuleName } from '../rules/catalogue.ts';
 import type { Breaches } from './breaches.ts';
 import type { Facts } from './facts.ts';
@@ -14,15 +15,17 @@ export class EventFindings implements Findings {
   readonly #facts: Facts;
   readonly #lookUps: LookUps;
   readonly #logState: LogState;
+  readonly logTime: LogTime;
   #event: JudgedEvent | null = null;
   #followsFrom: string | null = null;
   #breached = false;
 
-  constructor(breaches: Breaches, facts: Facts, lookUps: LookUps, logState: LogState) {
+  constructor(breaches: Breaches, facts: Facts, lookUps: LookUps, logState: LogState, logTime: LogTime) {
     this.#breaches = breaches;
     this.#facts = facts;
     this.#lookUps = lookUps;
     this.#logState = logState;
+    this.logTime = logTime;
   }
 
   /** @param followsFrom what every breach at this event follows from; null for breaches of their own */

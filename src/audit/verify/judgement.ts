@@ -6,10 +6,11 @@ import type { Instant } from '../../runtime/instant.ts';
 import type { Position } from '../../storage/event-log.ts';
 import type { MisplacedEvent } from '../../storage/raw-events.ts';
 import type { EventPlace, JudgedEvent, LogRules, StreamRules } from '../judging.ts';
+import { LogTime } from '../log-time.ts';
 import type { RuleName } from '../rules/catalogue.ts';
 import { Breaches } from './breaches.ts';
 import { assertSameLog, type Checkpoint } from './checkpoint.ts';
-import { EventFindings } from './event-findings.ts';
+import { EventFindings, type LogState } from './event-findings.ts';
 import type { ExaminedEvents, Fault } from './examine.ts';
 import { Facts } from './facts.ts';
 import { NO_TRUSTED_KEYS, type TrustedKeys } from './head-keys.ts';
@@ -38,6 +39,7 @@ export class Judgement {
   readonly #payloads: Payloads | null;
   readonly #lookUps: LookUps;
   readonly #logRules: readonly { readonly rules: LogRules<Json>; state: Json | undefined }[];
+  readonly #logTime: LogTime;
   readonly #findings: EventFindings;
   readonly #headFindings: HeadFindings;
   readonly #kept: KeptClaim | null;
@@ -79,7 +81,9 @@ export class Judgement {
       state: sameFormat?.logRules[index] ?? undefined,
     }));
     this.#lookUps = new LookUps(ports, this.#breaches, this.#payloads);
-    this.#findings = new EventFindings(this.#breaches, this.#facts, this.#lookUps, (rules) => this.#logState(rules));
+    this.#logTime = new LogTime(sameFormat?.logTime);
+    const logState: LogState = (rules) => this.#logState(rules);
+    this.#findings = new EventFindings(this.#breaches, this.#facts, this.#lookUps, logState, this.#logTime);
     this.#headFindings = {
       breach: (rule, expected, found, follows) =>
         this.#breach(
@@ -208,6 +212,7 @@ export class Judgement {
     for (const one of this.#logRules) {
       if (one.rules.types.has(type)) one.state = one.rules.judge(one.state, event, this.#findings);
     }
+    this.#logTime.note(metadata.recordedAt);
     this.#payloads?.note(event);
     this.#judgeHead(event);
   }
@@ -341,6 +346,7 @@ export class Judgement {
       positions: this.#positions.toJson(),
       logRules: this.#logRules.map(({ state }) => state ?? null),
       payloads: this.#payloads?.counts ?? null,
+      logTime: this.#logTime.toJson(),
     };
   }
 }

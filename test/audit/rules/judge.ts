@@ -1,5 +1,6 @@
 /** Judges a list of events by the rules alone, without the engine that reads a log. */
 import type { Breach, Fact, Findings, JudgedEvent, LogRules } from '../../../src/audit/judging.ts';
+import { LogTime } from '../../../src/audit/log-time.ts';
 import { FACT_RULES, LOG_RULES, SIGNATURE_RULES, STREAM_RULES } from '../../../src/audit/rules/all.ts';
 import { LISTED, type RuleName } from '../../../src/audit/rules/catalogue.ts';
 import { decodeEvent, UnknownEventType } from '../../../src/events/codec.ts';
@@ -20,6 +21,7 @@ export function judge(events: readonly RecordedEvent[], { signatures = true } = 
   const breaches: Breach[] = [];
   const unprovable: Partial<Record<RuleName, number>> = {};
   const facts = new Map<string, Fact[]>();
+  const logTime = new LogTime();
   const countUnprovable = (rule: RuleName): void => {
     unprovable[rule] = (unprovable[rule] ?? 0) + 1;
   };
@@ -27,6 +29,7 @@ export function judge(events: readonly RecordedEvent[], { signatures = true } = 
     breach: (rule, expected, found) => breaches.push({ ...place, rule, expected, found }),
     state: (key, says, value) => facts.set(key, [...(facts.get(key) ?? []), { ...place, key, says, value, at }]),
     unprovable: countUnprovable,
+    ...(place.revision !== null && { logTime }),
     logState: <State extends Json>(rules: LogRules<State>) =>
       logStates.get(logRules.indexOf(rules as LogRules<Json>)) as State | undefined,
     refers(rule, to, name) {
@@ -52,6 +55,7 @@ export function judge(events: readonly RecordedEvent[], { signatures = true } = 
     for (const [index, rules] of logRules.entries()) {
       if (rules.types.has(type)) logStates.set(index, asJson(rules.judge(logStates.get(index), event, findings)));
     }
+    logTime.note(metadata.recordedAt);
   }
   const until = events.at(-1)?.metadata.recordedAt ?? '';
   for (const [stream, state] of streams) {

@@ -1,0 +1,69 @@
+/**
+ * Given events with times that clocks or insiders wrote, when an audit asks what time it was in the log, then a stop of the
+ * service counts as one, and a wrong clock does not hide what came late.
+ */
+import { describe, expect, it } from 'vitest';
+import { LogTime } from '../../src/audit/log-time.ts';
+import { unpausedTime } from '../../src/audit/rules/operator-acts.ts';
+
+const at = (day: number, hour = 0): string =>
+  `2026-03-${String(day).padStart(2, '0')}T${String(hour).padStart(2, '0')}:00:00.000000Z`;
+
+function timeAfter(...times: readonly string[]): LogTime {
+  let logTime = new LogTime();
+  for (const time of times) {
+    logTime.note(time);
+    // As a run does that continues from a checkpoint.
+    logTime = new LogTime(JSON.parse(JSON.stringify(logTime.toJson())));
+  }
+  return logTime;
+}
+
+describe('the time of the log', () => {
+  it('is that of its newest event', () => {
+    expect(timeAfter().newest).toBeNull();
+    expect(timeAfter(at(1), at(1, 5), at(1, 3)).newest).toBe(at(1, 5));
+  });
+
+  it('knows a stop of more than a day', () => {
+    expect(timeAfter(at(1), at(1, 23), at(2, 23)).silences).toEqual([]);
+    expect(timeAfter(at(1), at(4), at(4, 1), at(9)).silences).toEqual([
+      { from: at(1), to: at(4) },
+      { from: at(4, 1), to: at(9) },
+    ]);
+  });
+
+  it('takes no clock that was ahead for a stop, and goes on with the others', () => {
+    const logTime = timeAfter(at(1), at(20), at(1, 1), at(1, 2));
+    expect(logTime.silences).toEqual([]);
+    expect(logTime.newest).toBe(at(1, 2));
+  });
+
+  it('keeps the stop before two nodes whose clocks differ', () => {
+    expect(timeAfter(at(1), at(4, 1), at(4)).silences).toEqual([{ from: at(1), to: at(4) }]);
+  });
+
+  it('takes a date before a stop that is long over for no clock that was ahead', () => {
+    const logTime = timeAfter(at(1), at(4), at(4, 20), at(5, 10), at(2));
+    expect(logTime.newest).toBe(at(5, 10));
+    expect(logTime.silences).toEqual([{ from: at(1), to: at(4) }]);
+  });
+});
+
+describe('the time that counts against a delivery', () => {
+  const HOUR = 3_600_000_000;
+  const hours = (pauses: readonly [string, string][], silences: readonly [string, string][] = []) => {
+    const spans = (all: readonly [string, string][]) => all.map(([from, to]) => ({ from, to }));
+    const states = { host: { pausedSince: null, pauses: spans(pauses) } };
+    return unpausedTime(states, 'host', { from: at(2), to: at(3) }, spans(silences)) / HOUR;
+  };
+
+  it('is without pauses and silences, and each hour is left out once', () => {
+    expect(hours([])).toBe(24);
+    expect(hours([[at(1), at(2, 6)]])).toBe(18);
+    expect(hours([[at(2, 20), at(4)]])).toBe(20);
+    expect(hours([[at(2, 6), at(2, 12)]], [[at(2, 8), at(2, 18)]])).toBe(12);
+    expect(hours([[at(1), at(1, 5)]], [[at(5), at(9)]])).toBe(24);
+    expect(hours([[at(1), at(9)]])).toBe(0);
+  });
+});
