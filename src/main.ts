@@ -33,6 +33,7 @@ import { type Clock, systemClock, toInstant } from './runtime/instant.ts';
 import { listen, reachableHost } from './runtime/listen.ts';
 import { makeLogger } from './runtime/logger.ts';
 import { openFiles } from './runtime/open-files.ts';
+import { pause } from './runtime/pause.ts';
 import { privateFolder } from './runtime/secret-file.ts';
 import { steadyClock } from './runtime/steady-clock.ts';
 import { Undo } from './runtime/undo.ts';
@@ -58,6 +59,8 @@ import { createTracer } from './tracing/tracer.ts';
 
 /** How long running requests may take to finish at a stop. */
 const DRAIN_MS = 10_000;
+/** How long a start waits before it answers without knowing what operators have decided. */
+const ACTS_KNOWN_WITHIN_MS = 5_000;
 /** How long all parts together may take to end, even if an engine never answers. */
 const STOP_MS = 12_000;
 
@@ -151,8 +154,9 @@ async function start(config: Config, options: ServiceOptions, undo: Undo): Promi
     followingActs.abort();
     await actsFollowed;
   });
-  // Nothing is sold to a banned wallet, not even by a node that has just started.
-  await acts.ready;
+  // Usually moments. Longer if all of the log must be read: then `/readyz` says so, and nothing is sold until they are known.
+  await within(ACTS_KNOWN_WITHIN_MS, acts.ready);
+  if (!acts.areKnown) logger.warn('the decisions of operators are still being read from the log; nothing is sold yet');
 
   const masterKeys = await openMasterKeys({ log: storage.log, clock, logger, by: 'service' }, config, startContext());
   // Started before all that write, so that it stops after them, and the last head covers what they have recorded.
@@ -177,6 +181,7 @@ async function start(config: Config, options: ServiceOptions, undo: Undo): Promi
       logIdentity,
       solanaNetwork: config.solana.network,
       runner,
+      acts,
       masterKeys,
       sponsoring,
       clock,
@@ -215,7 +220,7 @@ async function start(config: Config, options: ServiceOptions, undo: Undo): Promi
     logger,
     draining: draining.signal,
     metrics,
-    closed: () => closedFor(health.health()),
+    closed: () => closedFor(health.health(), acts),
     isBanned: (wallet) => acts.isBanned(wallet),
     tracer,
   });
@@ -314,6 +319,13 @@ async function start(config: Config, options: ServiceOptions, undo: Undo): Promi
       logger.flush();
     },
   };
+}
+
+/** Waits for something, but no longer than this. */
+async function within(milliseconds: number, done: Promise<void>): Promise<void> {
+  const over = new AbortController();
+  await Promise.race([done, pause(milliseconds, over.signal)]);
+  over.abort();
 }
 
 interface OwnLogParts {

@@ -47,6 +47,8 @@ export interface OperatorActs extends PausedHosts {
   /** The source that a token belongs to, by the token's hash; null if it opens nothing. */
   sourceOf(tokenHash: string): PushSource | null;
   isBanned(wallet: string): boolean;
+  /** Whether everything is known that was decided before the start. Until then a wallet may be banned, a token valid. */
+  readonly areKnown: boolean;
   /** Follows the log until the signal aborts. */
   run(signal: AbortSignal): Promise<void>;
 }
@@ -66,12 +68,17 @@ class Following implements OperatorActs {
   /** Undefined until the read model was read. */
   #reached: Position | null | undefined;
   #isReady: () => void = () => undefined;
+  #areKnown = false;
 
   constructor(options: OperatorActsOptions) {
     this.#options = options;
     this.ready = new Promise((resolve) => {
       this.#isReady = resolve;
     });
+  }
+
+  get areKnown(): boolean {
+    return this.#areKnown;
   }
 
   isPaused(origin: string): boolean {
@@ -100,7 +107,9 @@ class Following implements OperatorActs {
           for (const event of events) this.#apply(event);
           this.#reached = position;
           trouble.recovered();
-          if (live) this.#isReady();
+          if (!live) continue;
+          this.#areKnown = true;
+          this.#isReady();
         }
       } catch (error) {
         trouble.failed(error, 'acts of operators cannot be followed; retrying');

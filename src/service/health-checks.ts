@@ -14,6 +14,7 @@ import {
   STARTING,
 } from '../http/admin/health.ts';
 import { assertMadeFrom } from '../identity/identify-log.ts';
+import type { OperatorActs } from '../processes/operator-acts.ts';
 import { PROJECTIONS } from '../projections/all.ts';
 import { skipCommand } from '../projections/halt.ts';
 import type { ProjectionRunner } from '../projections/runner.ts';
@@ -79,6 +80,8 @@ export interface CheckedParts {
   readonly onReceiver?: (report: ReceiverReport) => void;
   readonly solanaNetwork: SolanaNetwork;
   readonly runner: ProjectionRunner;
+  /** What operators have decided, as this node knows it; known if omitted. */
+  readonly acts?: Pick<OperatorActs, 'areKnown'>;
   readonly masterKeys: Pick<MasterKeys, 'versions'>;
   /** The cost of failed sponsored payments; if left out, there is no limit. */
   readonly sponsoring?: Pick<SponsorBudget, 'pause'>;
@@ -130,7 +133,7 @@ export function healthChecks(parts: CheckedParts): Readonly<Record<string, Check
     ...(openFiles && { open_files: async () => openFilesFinding(await openFiles()) }),
     chain: chainCheck(parts),
     payment_receiver: () => paymentReceiver(parts),
-    projections: () => projections(parts.runner),
+    projections: () => (parts.acts?.areKnown === false ? ACTS_UNREAD : projections(parts.runner)),
     signing_keys: () => signingKeys(parts),
     callbacks: () => callbacks(parts, passed),
   };
@@ -142,14 +145,25 @@ async function checkReadStore({ readStore, logIdentity }: CheckedParts): Promise
   assertMadeFrom(logIdentity, await readStore.logId());
 }
 
+/** As after an upgrade, or with a read store that was emptied: this takes as long as a look at the whole log. */
+const ACTS_UNREAD: Finding = {
+  ...down('the decisions of operators (bans, pauses, tokens) are still being read from the log'),
+  code: 'operator_acts_unread',
+  hint: 'Wait; nothing is sold meanwhile. If it takes longer than a read of the whole log, look at the log of this node.',
+};
+
 /** Payments on another network are worthless. */
 const WRONG_CHAIN = 'wrong_chain';
 
 /** Parts without which nothing may be charged, even if a purchase itself would not fail. */
 const NEEDED_TO_CHARGE = ['event_log', 'read_store'] as const;
 
-/** Why nothing may be charged now; null if it may. Parts that have not been checked yet do not block. */
-export function closedFor(health: Health): Problem | null {
+/**
+ * Why nothing may be charged now; null if it may. Parts that have not been checked yet do not block.
+ * @param acts nothing is sold to a banned wallet, not even by a node that has just started
+ */
+export function closedFor(health: Health, acts: Pick<OperatorActs, 'areKnown'>): Problem | null {
+  if (!acts.areKnown) return problem('service_unavailable', { component: 'read_store', retry_after: 2 });
   if (health.chain?.code === WRONG_CHAIN) {
     return problem('service_unavailable', { component: 'chain', retry_after: 2 });
   }

@@ -54,6 +54,16 @@ describe('a node', () => {
     ]);
   });
 
+  it('says that nothing is known until all of the log was seen that is not in the read model', async () => {
+    await issue('a');
+    const acts = createOperatorActs({ ...world.storage, logger: { warn: () => {}, error: () => {} } });
+    expect(acts.areKnown).toBe(false);
+    const stop = new AbortController();
+    nodes.push({ stop, running: acts.run(stop.signal) });
+    await acts.ready;
+    expect([acts.areKnown, acts.sourceOf(hash('a'))?.name]).toEqual([true, 'county']);
+  });
+
   it('learns of each token that is issued or revoked, as every other node does', async () => {
     const both = [await startNode(), await startNode()];
     const known = () => both.map((acts) => acts.sourceOf(hash('a'))?.name ?? null);

@@ -115,11 +115,35 @@ describe('the chain', () => {
       reason: 'endpoint 2 of 2 serves devnet, but SOLANA_NETWORK is mainnet',
     });
     // Money of another network is worthless: nothing is sold for it.
-    expect(closedFor(watch.health())).toMatchObject({
+    expect(closedFor(watch.health(), { areKnown: true })).toMatchObject({
       problem: 'service_unavailable',
       details: { component: 'chain' },
     });
     watch.stop();
+  });
+});
+
+describe('a node that does not know yet what operators have decided', () => {
+  it('is not ready, says why, and sells nothing', async () => {
+    let areKnown = false;
+    const runner = { status: async () => [] } as unknown as CheckedParts['runner'];
+    const acts = {
+      get areKnown() {
+        return areKnown;
+      },
+    };
+    const { watch } = watching(['projections'], { runner, acts });
+    try {
+      await watch.refresh();
+      expect(watch.health().projections).toMatchObject({ status: 'down', code: 'operator_acts_unread' });
+      expect(closedFor({}, acts)).toMatchObject({ problem: 'service_unavailable' });
+      areKnown = true;
+      await watch.refresh();
+      expect(isReady(watch.health())).toBe(true);
+      expect(closedFor(watch.health(), acts)).toBeNull();
+    } finally {
+      watch.stop();
+    }
   });
 });
 

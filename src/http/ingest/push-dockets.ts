@@ -45,7 +45,7 @@ const PROJECTED_WITHIN_MS = 30_000;
 const LEFT_BEHIND_MS = 3_600_000;
 
 export interface PushDependencies {
-  readonly sources: Pick<OperatorActs, 'sourceOf'>;
+  readonly sources: Pick<OperatorActs, 'sourceOf' | 'areKnown'>;
   /** A private folder for bodies while they are worked on. */
   readonly folder: string;
   /** Requests without a valid token that one address may send in a minute; null for any number. */
@@ -86,7 +86,9 @@ export function registerPush(app: FastifyInstance, ports: Ports): void {
         if (source) {
           pushing.set(request, source);
           done();
-        } else refuseUnknown(request, reply);
+        } else if (ports.sources.areKnown) refuseUnknown(request, reply);
+        // A valid token may only not be known yet.
+        else sendProblem(reply, problem('service_unavailable', { component: 'read_store', retry_after: 2 }));
       },
       async handler(request, reply) {
         const source = pushing.get(request);

@@ -13,9 +13,11 @@ import {
   PUSHES_AT_ONCE,
   PUSHES_PER_MINUTE,
 } from '../../../src/http/ingest/push-limits.ts';
+import { createOperatorActs } from '../../../src/processes/operator-acts.ts';
 import { MICROS_PER_SECOND, systemClock } from '../../../src/runtime/instant.ts';
 import { writeOwnDocket } from '../../../src/sources/files/own-docket.ts';
 import { readJuriscraperDocket } from '../../../src/sources/juriscraper/juriscraper.ts';
+import { silent } from '../serving.ts';
 import { openWorld, type World } from '../world.ts';
 
 const ENTRIES = [
@@ -146,6 +148,15 @@ describe('a pushed docket', () => {
     const { json } = await push(docketOf('4:25-cv-00104', ENTRIES.slice(0, 1)), { query: '?partial=true' });
     expect(json.recorded).toBe(1);
     expect((await checksOf('4:25-cv-00104'))[0]?.data.complete).toBe(false);
+  });
+});
+
+describe('a node that has just started', () => {
+  it('asks to try again while it does not know which tokens are valid', async () => {
+    const starting = await world.node({}, createOperatorActs({ ...world.storage, logger: silent }));
+    const { status, json } = await push(docketOf('4:25-cv-00190'), { at: starting });
+    expect([status, json.error.code]).toEqual([503, 'service_unavailable']);
+    expect(await checksOf('4:25-cv-00190')).toEqual([]);
   });
 });
 
