@@ -6,6 +6,8 @@ export interface ForgottenCase {
   means(courtCode: string, caseNumber: string): boolean;
   /** Ids of its filings. */
   readonly filingIds: ReadonlySet<string>;
+  /** Its numbers, as they are written. */
+  readonly numbers: readonly string[];
 }
 
 /** In the place of a batch's result. */
@@ -26,7 +28,10 @@ export type Remainder =
  * @param bytes JSON of an answer of any endpoint and version, or the bytes of a callback
  */
 export function withoutCase(bytes: Buffer, forgotten: ForgottenCase): Remainder {
-  const answer = JSON.parse(bytes.toString('utf8')) as Json;
+  const text = bytes.toString('utf8');
+  const answer = parsed(text);
+  // Nothing of it can be kept, and nobody can read it.
+  if (answer === undefined) return mentions(text, forgotten) ? { holds: true, left: null } : { holds: false };
   if (!holds(answer, forgotten)) return { holds: false };
   const { results, ...rest } = answer as JsonObject;
   if (!Array.isArray(results)) return { holds: true, left: null };
@@ -34,6 +39,18 @@ export function withoutCase(bytes: Buffer, forgotten: ForgottenCase): Remainder 
   const isAll = left.every((result, index) => result !== results[index]);
   return { holds: true, left: isAll ? null : Buffer.from(JSON.stringify({ ...rest, results: left })) };
 }
+
+/** Undefined if it is no JSON. */
+function parsed(text: string): Json | undefined {
+  try {
+    return JSON.parse(text) as Json;
+  } catch {
+    return undefined;
+  }
+}
+
+const mentions = (text: string, { filingIds, numbers }: ForgottenCase): boolean =>
+  [...filingIds, ...numbers].some((one) => text.includes(one));
 
 /** The number stays: the buyer sent it. A result that is empty already holds nothing more. */
 function emptied(result: Json): Json {

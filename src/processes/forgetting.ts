@@ -26,22 +26,26 @@ const SHOWN_WITHIN_MS = 60_000;
 
 /**
  * @returns how many orders were completed
- * @throws the errors of the storage, and an error if the read model does not catch up; the next call continues
+ * @throws the first error of an order, after all others were tried: of the storage, or that the read model does not catch
+ *   up; the next call continues
  */
 export async function completeOrders(ports: ForgettingProcessPorts, signal?: AbortSignal): Promise<number> {
   const { readStore, scrub } = ports;
   let completed = 0;
+  const failures: unknown[] = [];
   for (const { order } of await openOrders(ports.log)) {
     try {
       await carryOut({ ...ports, untilQueriesEnded, signal }, order);
     } catch (error) {
       // At a stop: the next start continues.
       if (signal?.aborted) return completed;
-      throw error;
+      failures.push(error);
+      continue;
     }
     completed++;
     await scrub?.();
   }
+  if (failures.length > 0) throw failures[0];
   return completed;
 
   async function untilQueriesEnded(upTo: Position): Promise<void> {

@@ -43,7 +43,7 @@ export async function docketToForget(log: EventLog, stream: string): Promise<Doc
     const parsed = parseCaseNumber(known, number);
     return own.has(parsed?.canonical ?? number);
   };
-  return { stream, numbers: [...numbers], forgotten: { means, filingIds } };
+  return { stream, numbers: [...numbers], forgotten: { means, filingIds, numbers: [...own] } };
 }
 
 function filingsOf({ type, data }: DocketEvent): readonly string[] {

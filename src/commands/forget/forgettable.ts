@@ -73,6 +73,10 @@ async function* contentsOfCallback(
   const envelope = await envelopeOf(log, callback.deliveryId);
   if (envelope) yield forgettable('envelope', envelope.name, envelope.source);
   yield forgettable('target', callback.target, source);
+  if (envelope) return;
+  // It may have been scheduled before its URL went. Afterwards, who schedules it sees the record that the URL is gone.
+  const late = await envelopeOf(log, callback.deliveryId);
+  if (late) yield forgettable('envelope', late.name, late.source);
 }
 
 /** Whether two URLs are one, e.g. with and without the port that is the default. */

@@ -65,7 +65,8 @@ const urlSubject = async (url = HOOK): Promise<ForgetSubject> => ({
 });
 const isKept = async (name: string | null): Promise<boolean> =>
   name !== null && (await world.storage.payloads.get(name)) !== null;
-const sold = (body: object, sale: Parameters<typeof sell>[3] = {}) => sell(world.storage, world.clock, body, sale);
+const sold = (body: object | string, sale: Parameters<typeof sell>[3] = {}) =>
+  sell(world.storage, world.clock, body, sale);
 
 async function redactions() {
   const found = [];
@@ -255,6 +256,130 @@ describe('a forgotten docket', () => {
     await carryOut({ ...portsOf(), untilQueriesEnded }, order);
     expect([await isKept(late!.answer), await isKept(late!.deliveries[0]!.envelope)]).toEqual([false, false]);
   });
+});
+
+describe('a callback that is scheduled while its content is forgotten', () => {
+  const purchaseOf = async ({ stream }: { readonly stream: string }) => {
+    const [authorization, answer] = (await world.storage.log.read(stream)).map(({ data }) => data);
+    return { authorization, answer } as unknown as Purchase;
+  };
+  const envelopeIn = async (deliveryId: string) => {
+    const [scheduled] = await world.storage.log.read(deliveryStream(deliveryId));
+    return scheduled?.data.envelope as string | null | undefined;
+  };
+  /** Schedules it by a node that has read the answer when the order begins. */
+  async function scheduledDuring(sale: Awaited<ReturnType<typeof sold>>, subject: ForgetSubject): Promise<void> {
+    const { payloads, log } = world.storage;
+    const ports = {
+      log,
+      clock: world.clock,
+      payloads: overriding(payloads, {
+        async put(kind, bytes) {
+          if (kind === 'envelope') await carryOut(portsOf(), await ordered(subject));
+          return payloads.put(kind, bytes);
+        },
+      }),
+    };
+    await scheduleOwed(ports, sale.payment, await purchaseOf(sale), contextOf());
+  }
+
+  it.each(['wallet', 'callback_url', 'docket'] as const)('by an order on a %s goes too, by record', async (kind) => {
+    const { stream } = await world.ingest(docket());
+    const body = bodyOf(await world.ask('dcd', CASE, { context: 'full' }));
+    const sale = await sold(body, { isScheduled: false });
+    const subject: ForgetSubject =
+      kind === 'wallet'
+        ? { kind, wallet: ADA }
+        : kind === 'docket'
+          ? { kind, docket: stream }
+          : await urlSubject('https://receiver.example:443/hook?token=s3cr3t-7d1f');
+    await scheduledDuring(sale, subject);
+    const envelope = await envelopeIn(sale.callbacks[0]!.deliveryId);
+    expect(envelope).toEqual(expect.any(String));
+    expect(await isKept(envelope!)).toBe(false);
+    expect(await redactions()).toContainEqual(expect.objectContaining({ name: envelope, by: 'service' }));
+    if (kind === 'docket') expect(await everything()).not.toMatch(/Quillfeder/);
+  });
+
+  it('is found by the order if it came before the removal of its URL', async () => {
+    const sale = await sold({ of: 'ada' }, { isScheduled: false });
+    const { log } = world.storage;
+    const [{ deliveryId, target }] = [sale.callbacks[0]!];
+    const ports = {
+      ...portsOf(),
+      log: overriding(log, {
+        async append(...given) {
+          if (given[0].stream === `content-${target}` && (await envelopeIn(deliveryId)) === undefined) {
+            await scheduleOwed(
+              { ...world.storage, clock: world.clock },
+              sale.payment,
+              await purchaseOf(sale),
+              contextOf(),
+            );
+          }
+          return log.append(...given);
+        },
+      }),
+    };
+    const order = await ordered(await urlSubject('https://receiver.example:443/hook?token=s3cr3t-7d1f'));
+    expect(await carryOut(ports, order)).toMatchObject({ envelope: 1 });
+    const envelope = await envelopeIn(deliveryId);
+    expect([typeof envelope, await isKept(envelope!)]).toEqual(['string', false]);
+  });
+
+  it('in a batch of which another docket was forgotten is sent as it was bought', async () => {
+    const { stream } = await world.ingest(docket());
+    await world.ingest(docket(OTHER_CASE, 'COMPLAINT'));
+    const responses: object[] = [];
+    for (const number of [CASE, OTHER_CASE])
+      responses.push(bodyOf(await world.ask('dcd', number, { context: 'full' })));
+    const results = [CASE, OTHER_CASE].map((number, index) => ({
+      ...{ case_id: number, court_code: 'dcd', status: 'success', response: responses[index] },
+    }));
+    const sale = await sold({ results }, { urls: [HOOK, HOOK], isBatch: true, isScheduled: false });
+    await carryOut(portsOf(), await ordered({ kind: 'docket', docket: stream }));
+    const ports = { ...world.storage, clock: world.clock };
+    await scheduleOwed(ports, sale.payment, await purchaseOf(sale), contextOf());
+    const [gone, kept] = await Promise.all(sale.callbacks.map(({ deliveryId }) => envelopeIn(deliveryId)));
+    expect(gone).toBeNull();
+    const pushed = JSON.parse(String(await world.storage.payloads.get(kept!)));
+    expect(pushed.payload).toEqual(responses[1]);
+    // A filing that is withdrawn leaves a text in its place, which nobody bought.
+    const other = await sold({ results }, { urls: [HOOK, HOOK], isBatch: true, isScheduled: false });
+    const replacement = await world.storage.payloads.put('answer', Buffer.from(JSON.stringify({ results })));
+    await world.storage.payloads.remove(other.answer, replacement);
+    await scheduleOwed(ports, other.payment, await purchaseOf(other), contextOf());
+    for (const { deliveryId } of other.callbacks) expect(await envelopeIn(deliveryId)).toBeNull();
+  });
+});
+
+describe('an answer that is no JSON', () => {
+  it('goes with a docket that it names, stays with any other, and stops no order', async () => {
+    const { stream } = await world.ingest(docket());
+    const about = await sold(`<case>${CASE}</case>`, { isScheduled: false });
+    const other = await sold('<case>2:24-cv-00001</case>', { isScheduled: false });
+    await carryOut(portsOf(), await ordered({ kind: 'docket', docket: stream }));
+    expect([await isKept(about.answer), await isKept(other.answer)]).toEqual([false, true]);
+    expect(await openOrders(world.storage.log)).toEqual([]);
+  });
+});
+
+it('an order that fails keeps no later one from being completed', async () => {
+  const { stream } = await world.ingest(docket());
+  const own = await sold({ of: 'ada' });
+  const failing = await ordered({ kind: 'docket', docket: stream });
+  await ordered({ kind: 'wallet', wallet: ADA });
+  const { log } = world.storage;
+  const unreadable = overriding(log, {
+    async read(of, options) {
+      if (of === stream) throw new Error('its stream cannot be read');
+      return log.read(of, options);
+    },
+  });
+  const completing = completeOrders({ ...world.storage, log: unreadable, clock: world.clock });
+  await expect(completing).rejects.toThrow('its stream cannot be read');
+  expect(await isKept(own.answer)).toBe(false);
+  expect((await openOrders(log)).map(({ order }) => order.forgetId)).toEqual([failing.forgetId]);
 });
 
 describe('a preview', () => {

@@ -21,6 +21,8 @@ export interface Sale {
   readonly wallet?: string;
   readonly urls?: readonly string[];
   readonly isScheduled?: boolean;
+  /** Each callback pushes one result, in their order. */
+  readonly isBatch?: boolean;
 }
 
 const DAY = 86_400 * MICROS_PER_SECOND;
@@ -28,19 +30,21 @@ const DAY = 86_400 * MICROS_PER_SECOND;
 export async function sell(
   { log, payloads }: Pick<Storage, 'log' | 'payloads'>,
   clock: Clock,
-  body: object,
-  { wallet = ADA, urls = [HOOK], isScheduled = true }: Sale = {},
+  body: object | string,
+  { wallet = ADA, urls = [HOOK], isScheduled = true, isBatch = false }: Sale = {},
 ) {
   const requestId = randomUUID();
-  const bytes = Buffer.from(JSON.stringify({ meta: { request_id: requestId }, ...body }));
+  const bytes = Buffer.from(
+    typeof body === 'string' ? body : JSON.stringify({ meta: { request_id: requestId }, ...body }),
+  );
   const payment = randomUUID().replaceAll('-', '').repeat(2);
   const answer = await payloads.put('answer', bytes);
   const recordedAt = toInstant(clock.now());
   const keepUntil = toInstant(clock.now() + 30 * DAY);
   const callbacks = [];
-  for (const url of urls) {
+  for (const [index, url] of urls.entries()) {
     const target = await payloads.put('target', Buffer.from(url));
-    callbacks.push({ deliveryId: randomUUID(), target, origin: originOf(url), result: null });
+    callbacks.push({ deliveryId: randomUUID(), target, origin: originOf(url), result: isBatch ? index : null });
   }
   const stream = paymentStream(payment);
   const events = [
