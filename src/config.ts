@@ -2,7 +2,6 @@
  * The configuration: every environment variable in one schema. An invalid configuration reports every error at once, with
  * the variable, the value received and what is expected.
  */
-import { readFileSync, statSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { z } from 'zod';
 import { MasterKeyUnreadable, readMasterKeys } from './callbacks/master-keys.ts';
@@ -12,6 +11,7 @@ import type { SponsorLimits } from './commands/purchase/sponsor-budget.ts';
 import { UNKNOWN_BLOCKHASHES_PER_SECOND } from './commands/purchase/unknown-blockhashes.ts';
 import { readProxyRange } from './http/client-address.ts';
 import { readOrigin } from './http/mcp/origins.ts';
+import { readSecretFile } from './runtime/secret-file.ts';
 import { isAddress, type SolanaNetwork } from './solana/addresses.ts';
 import { readConnectionString } from './storage/eventstoredb/connection-string.ts';
 import { isMongoUrl } from './storage/mongodb/connection-string.ts';
@@ -275,8 +275,6 @@ const UNREPEATED_VARIABLES: ReadonlySet<string> = new Set([
   'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT',
 ]);
 
-const MAX_SECRET_FILE_BYTES = 64 * 1024;
-
 /**
  * Reads the secrets that are in files, as containers and systemd pass them: `MASTER_KEY_FILE` names the file that holds
  * `MASTER_KEY`, whose line break at the end is not part of it.
@@ -291,9 +289,10 @@ function withSecretFiles(environment: NodeJS.ProcessEnv, faults: ConfigurationFa
       faults.push({ variable: named, problem: `${variable} is set as well; set only one of them` });
       continue;
     }
-    const text = readSecret(path);
+    const text = readSecretFile(path);
     if (typeof text === 'string') read[variable] = text;
-    else faults.push({ variable: named, problem: `${text.problem}; received ${JSON.stringify(path)}` });
+    // Its value is not repeated: somebody may have put the secret itself there.
+    else faults.push({ variable: named, problem: `${text.problem}; the path of a file is expected (not shown here)` });
   }
   return read;
 }
@@ -309,25 +308,6 @@ export function readSecretVariable(environment: NodeJS.ProcessEnv, variable: str
 
 /** The variable that names the file of a secret. */
 export const fileVariable = (variable: string): string => `${variable}_FILE`;
-
-function readSecret(path: string): string | { readonly problem: string } {
-  try {
-    const { size } = statSync(path);
-    if (size > MAX_SECRET_FILE_BYTES) {
-      return { problem: `a file of at most ${MAX_SECRET_FILE_BYTES} bytes is expected, this one has ${size}` };
-    }
-    const text = readFileSync(path, 'utf8').replace(/[\r\n]+$/, '');
-    return text === '' ? { problem: 'the file is empty' } : text;
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    const problems: Readonly<Record<string, string>> = {
-      ENOENT: 'there is no such file',
-      EACCES: 'the user of this process may not read the file',
-      EISDIR: 'this is a folder, and a file is expected',
-    };
-    return { problem: problems[code ?? ''] ?? `the file cannot be read (${code ?? String(error)})` };
-  }
-}
 
 /** The URLs of the distributed engines. Set both, or neither to use SQLite in the data folder for all three stores. */
 export interface EngineUrls {

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -57,14 +58,25 @@ describe('the configuration', () => {
       }
     });
 
-    it('is missing, empty, unreadable, too large, or given twice: each is a fault that names the file', () => {
+    it('is missing, empty, unreadable, too large, or given twice: each is a fault that names the variable', () => {
       const fault = (path: string, more: NodeJS.ProcessEnv = {}) => faultsOf({ MASTER_KEY_FILE: path, ...more });
       const missing = join(folder, 'missing');
       expect(fault(missing)).toEqual({
-        MASTER_KEY_FILE: `there is no such file; received ${JSON.stringify(missing)}`,
+        MASTER_KEY_FILE: 'there is no such file; the path of a file is expected (not shown here)',
       });
+      // The secret itself in the place of a path, even one that no path can be.
+      for (const secret of ['1:S3CR3T', 'S3CR3T\0', 'S3CR3T'.repeat(1_000)]) {
+        const told = fault(secret);
+        expect(Object.keys(told)).toEqual(['MASTER_KEY_FILE']);
+        expect(told.MASTER_KEY_FILE).not.toContain('S3CR3T');
+      }
       expect(fault(fileWith('\n')).MASTER_KEY_FILE).toContain('empty');
       expect(fault(folder).MASTER_KEY_FILE).toContain('folder');
+      if (process.platform !== 'win32') {
+        const pipe = join(folder, 'pipe');
+        execFileSync('mkfifo', [pipe]);
+        for (const path of [pipe, '/dev/zero']) expect(fault(path).MASTER_KEY_FILE).toContain('device or a pipe');
+      }
       expect(fault(fileWith(Buffer.alloc(70_000, 'a'))).MASTER_KEY_FILE).toContain('at most 65536 bytes');
       expect(fault(fileWith('1:aa'), { MASTER_KEY: 'x' }).MASTER_KEY_FILE).toContain('MASTER_KEY is set as well');
       const wrong = fault(fileWith('S3CR3T'));

@@ -7,6 +7,8 @@ import { CliError, EXIT } from './command.ts';
 const FIND = 'Find hosts with docket hosts list.';
 /** A host with more ports than this is not one receiver. */
 const MOST_ORIGINS = 100;
+/** A host has at most 253 characters. */
+const LONGEST_NAME = 300;
 const SCHEMES = ['https', 'http'] as const;
 
 type Store = Pick<ReadStore, 'find' | 'tally'>;
@@ -30,11 +32,18 @@ export async function oneOrigin(readStore: Store, name: string): Promise<string>
   );
 }
 
+/** A complete origin to which no callback was ever sent; null for any other name. @throws CliError if it is no origin */
+export async function unseenOrigin(readStore: Store, name: string): Promise<string | null> {
+  if (!isOrigin(name)) return null;
+  const origin = originOf(name);
+  return (await known(readStore, origin)).length === 0 ? origin : null;
+}
+
 const isOrigin = (name: string): boolean => /^[a-z]+:\/\//i.test(name);
 
 function originOf(name: string): string {
   const url = URL.canParse(name) ? new URL(name) : null;
-  const isPlain = /^https?:\/\/[^\s/\\?#@]+\/?$/i.test(name);
+  const isPlain = name.length <= LONGEST_NAME && /^https?:\/\/[^\s/\\?#@]+\/?$/i.test(name);
   if (url && isPlain) return url.origin;
   throw new CliError(
     `${JSON.stringify(name)} is not a host of callbacks.`,

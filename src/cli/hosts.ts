@@ -8,11 +8,12 @@ import { operatorActs } from '../projections/operator-acts.ts';
 import { type CallbackHost, callbackHost, callbackHosts, MOST_COUNTED } from '../queries/callback-hosts.ts';
 import { systemClock } from '../runtime/instant.ts';
 import type { Storage } from '../storage/storage.ts';
-import { oneOrigin } from './callback-hosts.ts';
-import { type AddCommand, type CliContext, CliError, print, printJson } from './command.ts';
+import { oneOrigin, unseenOrigin } from './callback-hosts.ts';
+import { type AddCommand, type CliContext, CliError, note, print, printJson } from './command.ts';
 import { noteIfIncomplete } from './list-completeness.ts';
 import { type ActOptions, actContext, readAct, withActOptions } from './operator-act.ts';
 import { openServiceStorage, withStorage } from './service-storage.ts';
+import { counted } from './status-text.ts';
 import { textTable } from './text-table.ts';
 
 const DEFAULT_TOP = '20';
@@ -20,6 +21,7 @@ const DEFAULT_TOP = '20';
 const HELP = `
 Reads the state in DATA_DIR, or in the configured engines. The service may be running or stopped.
 A host is scheme, host and port, such as https://receiver.example:8443; the host alone will do if it is unambiguous.
+With its scheme, a host can be paused before its first callback.
 No callback to a paused host is attempted, and none of the seven attempts is used up. Running nodes know within a second.
 When the host is resumed, each callback that was due meanwhile is attempted, one after the other.
 
@@ -117,7 +119,10 @@ async function change(
   { json, ...options }: ActingOptions,
 ): Promise<void> {
   const act = readAct(options);
-  const origin = await oneOrigin(readStore, named);
+  // Maintenance of a new receiver may be announced before its first callback.
+  const unseen = type === 'Pause' ? await unseenOrigin(readStore, named) : null;
+  const origin = unseen ?? (await oneOrigin(readStore, named));
+  if (unseen !== null) note(context, `No callback was ever sent to ${origin}; check its spelling.`);
   const outcome = await handleWithRetry(
     { log, clock: systemClock },
     host,
@@ -132,6 +137,10 @@ async function change(
   if (json) printJson(context, { origin, changed: isChanged, paused, open });
   else if (paused) {
     const already = `${origin} was paused already, by ${paused.by}: ${paused.reason}`;
-    print(context, isChanged ? `${origin} is paused; ${open} open callbacks wait.` : already);
-  } else print(context, isChanged ? `${origin} is resumed, with ${open} open callbacks.` : `${origin} is not paused.`);
+    print(context, isChanged ? `${origin} is paused, with ${counted(open, 'open callback')} waiting.` : already);
+  } else
+    print(
+      context,
+      isChanged ? `${origin} is resumed, with ${counted(open, 'open callback')}.` : `${origin} is not paused.`,
+    );
 }

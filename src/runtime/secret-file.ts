@@ -3,16 +3,60 @@ import { randomBytes } from 'node:crypto';
 import {
   chmodSync,
   closeSync,
+  constants,
+  fstatSync,
   fsyncSync,
   linkSync,
   mkdirSync,
   openSync,
+  readSync,
   renameSync,
   rmSync,
   statSync,
   writeSync,
 } from 'node:fs';
 import { dirname } from 'node:path';
+
+const MAX_BYTES = 64 * 1024;
+/** Without waiting for who writes into a pipe; not every platform knows it. */
+const OPEN = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0);
+
+/** The text of a file without the line break at its end, or why it cannot be read, without its path. */
+export function readSecretFile(path: string): string | { readonly problem: string } {
+  try {
+    const file = openSync(path, OPEN);
+    try {
+      return textIn(file);
+    } finally {
+      closeSync(file);
+    }
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    const problems: Readonly<Record<string, string>> = {
+      ENOENT: 'there is no such file',
+      EACCES: 'the user of this process may not read the file',
+      EISDIR: IS_FOLDER,
+    };
+    return { problem: problems[code ?? ''] ?? `the file cannot be read (${code ?? 'for an unknown reason'})` };
+  }
+}
+
+const IS_FOLDER = 'this is a folder, and a file is expected';
+
+function textIn(file: number): string | { readonly problem: string } {
+  const stats = fstatSync(file);
+  if (stats.isDirectory()) return { problem: IS_FOLDER };
+  // A device may have no end, and a pipe may never have a text.
+  if (!stats.isFile()) return { problem: 'this is a device or a pipe, and a file is expected' };
+  const bytes = Buffer.alloc(MAX_BYTES + 1);
+  let length = 0;
+  for (let read = 1; read > 0 && length < bytes.length; length += read) {
+    read = readSync(file, bytes, length, bytes.length - length, null);
+  }
+  if (length > MAX_BYTES) return { problem: `a file of at most ${MAX_BYTES} bytes is expected` };
+  const text = bytes.toString('utf8', 0, length).replace(/[\r\n]+$/, '');
+  return text === '' ? { problem: 'the file is empty' } : text;
+}
 
 /** Creates a folder that only its owner can enter, with any umask; access of others to an existing one is removed. */
 export function privateFolder(folder: string): void {

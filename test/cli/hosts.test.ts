@@ -42,7 +42,7 @@ it('lists hosts, and pauses and resumes one while the service runs', async () =>
 
   const host = world.base.replace('http://', '');
   const paused = await run('pause', host, ...BY);
-  expect([paused.code, paused.out]).toEqual([EXIT.ok, `${world.base} is paused; 0 open callbacks wait.\n`]);
+  expect([paused.code, paused.out]).toEqual([EXIT.ok, `${world.base} is paused, with 0 open callbacks waiting.\n`]);
   await vi.waitFor(() => expect(acts.isPaused(world.base)).toBe(true), { timeout: 30_000 });
   const second = await world.schedule();
   await caughtUp();
@@ -64,7 +64,7 @@ it('lists hosts, and pauses and resumes one while the service runs', async () =>
   expect((await run('pause', world.base, ...BY)).out).toContain('was paused already, by Ann Lee');
   expect(world.received).toHaveLength(1);
 
-  expect((await run('resume', host, ...BY)).out).toBe(`${world.base} is resumed, with 1 open callbacks.\n`);
+  expect((await run('resume', host, ...BY)).out).toBe(`${world.base} is resumed, with 1 open callback.\n`);
   await vi.waitFor(async () => expect((await world.recordOf(second))?.status).toBe('succeeded'), { timeout: 30_000 });
   expect((await run('resume', host, ...BY)).out).toBe(`${world.base} is not paused.\n`);
   const recorded = await world.storage.log.read(operatorStream(hostSubject(world.base)));
@@ -90,7 +90,7 @@ it('changes nothing by a name that fits no host, several, or is none', async () 
     code: EXIT.found,
     error: { hint: /hosts list/ },
   });
-  expect(await run('pause', 'http://twice.example', ...BY)).toMatchObject({ code: EXIT.found });
+  expect(await run('resume', 'http://twice.example', ...BY)).toMatchObject({ code: EXIT.found });
   for (const name of [
     'https://twice.example/path',
     'ftp://twice.example',
@@ -98,10 +98,26 @@ it('changes nothing by a name that fits no host, several, or is none', async () 
     'a b',
     '',
     '/',
+    `https://${'a.'.repeat(200)}example`,
   ])
     expect(await run('pause', name, ...BY), name).toMatchObject({ code: EXIT.usage, error: { hint: /^Give / } });
   expect(await run('pause', 'https://twice.example', '--reason', ' ')).toMatchObject({ code: EXIT.usage });
   for (const top of ['0', '-1', 'x', '1e9']) expect((await run('list', '--top', top)).code).toBe(EXIT.usage);
   expect(await world.storage.log.head()).toBe(head);
   expect((await run('pause', 'https://twice.example:8443', ...BY)).code).toBe(EXIT.ok);
+});
+
+it('pauses a host before its first callback if it is named completely, with a note', async () => {
+  world = await openDeliveryWorld({ projections: [deliveries, operatorActs] as never });
+  const paused = await run('pause', 'HTTPS://New.example:443/', ...BY);
+  expect([paused.code, paused.out]).toEqual([
+    EXIT.ok,
+    'https://new.example is paused, with 0 open callbacks waiting.\n',
+  ]);
+  expect(paused.err).toContain('No callback was ever sent to https://new.example');
+  await caughtUp();
+  // It is known by its pause from then on.
+  expect((await run('resume', 'new.example', ...BY)).out).toBe(
+    'https://new.example is resumed, with 0 open callbacks.\n',
+  );
 });
