@@ -1,5 +1,6 @@
 /** Removes a forgotten docket from a stored answer. Pure. */
 import type { Json, JsonObject } from '../events/event.ts';
+import { parsedJson } from './stored-answer.ts';
 
 export interface ForgottenCase {
   /** Whether a court code and a number, as a caller sent or the service wrote them, mean the docket. */
@@ -29,7 +30,7 @@ export type Remainder =
  */
 export function withoutCase(bytes: Buffer, forgotten: ForgottenCase): Remainder {
   const text = bytes.toString('utf8');
-  const answer = parsed(text);
+  const answer = parsedJson(text);
   // Nothing of it can be kept, and nobody can read it.
   if (answer === undefined) return mentions(text, forgotten) ? { holds: true, left: null } : { holds: false };
   if (!holds(answer, forgotten)) return { holds: false };
@@ -38,15 +39,6 @@ export function withoutCase(bytes: Buffer, forgotten: ForgottenCase): Remainder 
   const left = results.map((result) => (holds(result, forgotten) ? emptied(result) : result));
   const isAll = left.every((result, index) => result !== results[index]);
   return { holds: true, left: isAll ? null : Buffer.from(JSON.stringify({ ...rest, results: left })) };
-}
-
-/** Undefined if it is no JSON. */
-function parsed(text: string): Json | undefined {
-  try {
-    return JSON.parse(text) as Json;
-  } catch {
-    return undefined;
-  }
 }
 
 const mentions = (text: string, { filingIds, numbers }: ForgottenCase): boolean =>

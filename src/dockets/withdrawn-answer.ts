@@ -1,5 +1,6 @@
 /** Removes the texts of withdrawn filings from a stored answer. Pure. */
 import type { Json, JsonObject } from '../events/event.ts';
+import { parsedJson } from './stored-answer.ts';
 
 /** Fields that say that a filing exists, and nothing about its content. */
 const PLACE: ReadonlySet<string> = new Set([
@@ -20,18 +21,21 @@ const NOTHING: Readonly<Record<string, Json>> = { description: '', document_iden
 
 /**
  * The answer with an entry for each withdrawn filing but none of its text; `meta.withdrawn_filings` lists them. Null if
- * the answer contains none of their texts.
+ * the answer contains none of their texts. Of bytes that are no JSON and name one, nothing else is left.
  * @param bytes JSON of an answer of any endpoint and version
  */
 export function withoutFilings(bytes: Buffer, filingIds: ReadonlySet<string>): Buffer | null {
-  if (![...filingIds].some((filingId) => bytes.includes(filingId))) return null;
+  const named = [...filingIds].filter((filingId) => bytes.includes(filingId));
+  if (named.length === 0) return null;
+  const stored = parsedJson(bytes.toString('utf8'));
+  if (stored === undefined) return Buffer.from(JSON.stringify({ meta: { withdrawn_filings: named } }));
   const withdrawn = new Set<string>();
-  const answer = emptied(JSON.parse(bytes.toString('utf8')) as Json, filingIds, withdrawn);
+  const answer = emptied(stored, filingIds, withdrawn);
   if (withdrawn.size === 0) return null;
   const { meta, ...body } = answer as { readonly meta?: JsonObject } & JsonObject;
   const before = (meta?.withdrawn_filings ?? []) as readonly string[];
-  const named = [...new Set([...before, ...withdrawn])];
-  return Buffer.from(JSON.stringify({ meta: { ...meta, withdrawn_filings: named }, ...body }));
+  const all = [...new Set([...before, ...withdrawn])];
+  return Buffer.from(JSON.stringify({ meta: { ...meta, withdrawn_filings: all }, ...body }));
 }
 
 /** @param withdrawn collects each filing whose text was present */
