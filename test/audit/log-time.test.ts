@@ -4,7 +4,7 @@
  */
 import { describe, expect, it } from 'vitest';
 import { LogTime } from '../../src/audit/log-time.ts';
-import { unpausedTime } from '../../src/audit/rules/operator-acts.ts';
+import { banRules, unpausedTime } from '../../src/audit/rules/operator-acts.ts';
 
 const at = (day: number, hour = 0): string =>
   `2026-03-${String(day).padStart(2, '0')}T${String(hour).padStart(2, '0')}:00:00.000000Z`;
@@ -47,6 +47,28 @@ describe('the time of the log', () => {
     const logTime = timeAfter(at(1), at(4), at(4, 20), at(5, 10), at(2));
     expect(logTime.newest).toBe(at(5, 10));
     expect(logTime.silences).toEqual([{ from: at(1), to: at(4) }]);
+  });
+});
+
+describe('a ban', () => {
+  const ADDRESS = 'Fh3kL9mQ2rT5vX8yB1nC4wZ7pS6dG9jK2eR5tY8uA1xV';
+  /** Breaches by a payment some hours after a ban that was recorded on the second day, by a clock of the first. */
+  const breachesAfter = (hours: number): readonly string[] => {
+    const breaches: string[] = [];
+    const logTime = timeAfter(at(2));
+    const findings = { breach: (rule: string) => breaches.push(rule), state: () => {}, unprovable: () => {}, logTime };
+    const event = (type: string, recordedAt: string) => ({
+      ...{ type, stream: `operator-wallet-${ADDRESS}`, revision: 0, position: '1', id: 'one' },
+      ...{ data: { wallet: ADDRESS }, metadata: { recordedAt, schemaVersion: 1 } },
+    });
+    const banned = banRules.judge(undefined, event('WalletBanned', at(1)), findings);
+    banRules.judge(banned, event('PaymentAuthorized', at(2, hours)), findings);
+    return breaches;
+  };
+
+  it('counts from its place in the log, even if the clock of the operator is behind', () => {
+    expect(breachesAfter(0)).toEqual([]);
+    expect(breachesAfter(1)).toEqual(['banned_wallet_buys_nothing']);
   });
 });
 

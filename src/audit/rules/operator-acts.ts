@@ -96,7 +96,8 @@ export const banRules: LogRules<Bans> = {
     }
     const isBan = event.type === WalletBanned.type;
     judgeChange(event, operatorStream(walletSubject(wallet)), since !== undefined, isBan, findings);
-    if (isBan) return { ...bans, [wallet]: since ?? at };
+    // The clock of the operator's machine may be behind those of the nodes, which know of it only from its record on.
+    if (isBan) return { ...bans, [wallet]: since ?? latest(at, findings.logTime?.newest ?? at) };
     const { [wallet]: _, ...others } = bans;
     return others;
   },
