@@ -9,10 +9,12 @@ import { readRange } from './callbacks/outbound/public-address.ts';
 import { readTrustedPair } from './callbacks/outbound/target.ts';
 import type { SponsorLimits } from './commands/purchase/sponsor-budget.ts';
 import { UNKNOWN_BLOCKHASHES_PER_SECOND } from './commands/purchase/unknown-blockhashes.ts';
+import { findCourt } from './courts/registry.ts';
 import { readProxyRange } from './http/client-address.ts';
 import { readOrigin } from './http/mcp/origins.ts';
 import { readSecretFile } from './runtime/secret-file.ts';
 import { isAddress, type SolanaNetwork } from './solana/addresses.ts';
+import { readRates, type SourceSettings } from './sources/settings.ts';
 import { readConnectionString } from './storage/eventstoredb/connection-string.ts';
 import { isMongoUrl } from './storage/mongodb/connection-string.ts';
 import {
@@ -145,6 +147,15 @@ const list = (read: (item: string) => string | null, expected: string) =>
       }),
   );
 
+/** A URL with one place to fill in. */
+const urlPattern = (place: string) =>
+  z
+    .string()
+    .refine(
+      (value) => value.includes(`{${place}}`) && httpUrl.safeParse(value.replaceAll(`{${place}}`, 'x')).success,
+      `an http or https URL with {${place}} in it is expected`,
+    );
+
 /** Where an OpenTelemetry collector listens; credentials go into headers. */
 const collector = optional(
   z
@@ -225,6 +236,40 @@ const Environment = z.object({
     (item) => (readRange(item)?.family === 6 ? item : null),
     'IPv6 prefixes (2001:db8:64::/96), with no bit set after the prefix length, are',
   ),
+  COURTLISTENER_TOKEN: optional(
+    z
+      .string()
+      .regex(/^[\x21-\x7e]{8,200}$/, 'the token alone is expected, without the word Token')
+      .optional(),
+  ),
+  COURTLISTENER_URL: optional(httpUrl.default('https://www.courtlistener.com/api/rest/v4/')),
+  COURTLISTENER_RATES: optional(
+    z
+      .string()
+      .default('5/min,50/hour,125/day')
+      .transform((value, context) => {
+        const rates = readRates(value);
+        if (rates === null) context.addIssue({ code: 'custom', message: 'rates (5/min,50/hour,125/day) are expected' });
+        return rates ?? [];
+      }),
+  ),
+  COURTLISTENER_WEBHOOK_SECRET: optional(
+    z
+      .string()
+      .regex(/^[\w.~-]{32,200}$/, '32 to 200 characters that need no encoding in a URL are expected')
+      .optional(),
+  ),
+  COURTLISTENER_ALERTS: whole(5, 0, 1_000_000),
+  RSS_COURTS: list(
+    (item) => (item === 'all' || findCourt(item) ? item.toLowerCase() : null),
+    'all, or court codes, are',
+  ),
+  RSS_URL: optional(urlPattern('court').optional()),
+  RSS_KEEP: optional(z.enum(['watched', 'all'], 'watched or all is expected').default('watched')),
+  SCOTUS: optional(z.enum(['on', 'off'], 'on or off is expected').default('off')),
+  SCOTUS_URL: optional(urlPattern('number').optional()),
+  SOURCES_ALLOW_PRIVATE: list(readTrustedPair, 'addresses with a port (127.0.0.1:9000,[::1]:9000) are'),
+  WATCH_DAYS: whole(30, 0, 3_650),
   OTEL_SDK_DISABLED: optional(
     z
       .string()
@@ -266,6 +311,8 @@ export const SECRET_VARIABLES: ReadonlySet<string> = new Set([
   'MONGODB_URL',
   'SOLANA_RPC_URL',
   'OTEL_EXPORTER_OTLP_HEADERS',
+  'COURTLISTENER_TOKEN',
+  'COURTLISTENER_WEBHOOK_SECRET',
 ]);
 
 /** URLs are refused with a secret in them, so no fault may repeat them either. */
@@ -353,6 +400,8 @@ export interface Config {
    * folder.
    */
   readonly masterKey: string | null;
+  /** Where dockets are asked for, besides what is imported and pushed. */
+  readonly sources: SourceSettings;
   /** Null: no traces. */
   readonly tracing: TracingSettings | null;
   readonly solana: {
@@ -428,6 +477,7 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
     callbackAllowPrivate: values.CALLBACK_ALLOW_PRIVATE,
     callbackNat64Prefixes: values.CALLBACK_NAT64_PREFIXES,
     masterKey: values.MASTER_KEY ?? null,
+    sources: sourcesOf(values),
     tracing: tracingOf(values),
     solana: {
       network,
@@ -441,6 +491,20 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
     },
   };
 }
+
+const sourcesOf = (values: z.infer<typeof Environment>): SourceSettings => ({
+  courtListener: {
+    token: values.COURTLISTENER_TOKEN ?? null,
+    url: `${normalUrl(values.COURTLISTENER_URL)}/`,
+    rates: values.COURTLISTENER_RATES,
+    webhookSecret: values.COURTLISTENER_WEBHOOK_SECRET ?? null,
+    alerts: values.COURTLISTENER_ALERTS,
+  },
+  rss: { courts: values.RSS_COURTS, url: values.RSS_URL ?? null, keepsAll: values.RSS_KEEP === 'all' },
+  scotus: { isOn: values.SCOTUS === 'on', url: values.SCOTUS_URL ?? null },
+  allowPrivate: values.SOURCES_ALLOW_PRIVATE,
+  watchDays: values.WATCH_DAYS,
+});
 
 /** Both engines are set or none: events on many machines need read models that all of them can reach. */
 function engineFaults(production: boolean, values: z.infer<typeof Environment>): readonly ConfigurationFault[] {
@@ -481,6 +545,12 @@ function productionFaults(
       variable: 'CALLBACK_ALLOW_PRIVATE',
       problem:
         'rejected in production: any caller chooses the URL of a callback, and so could reach these private addresses',
+    });
+  }
+  if (values.SOURCES_ALLOW_PRIVATE.length > 0) {
+    faults.push({
+      variable: 'SOURCES_ALLOW_PRIVATE',
+      problem: 'rejected in production: no real source has a private address',
     });
   }
   if (!values.PUBLIC_URL) {

@@ -43,6 +43,8 @@ describe('the configuration', () => {
         MASTER_KEY: `1:${'ab'.repeat(32)}`,
         SOLANA_RPC_URL: 'https://rpc.example/key',
         OTEL_EXPORTER_OTLP_HEADERS: 'api-key=a%20key',
+        COURTLISTENER_TOKEN: 'ab'.repeat(20),
+        COURTLISTENER_WEBHOOK_SECRET: 'ab'.repeat(20),
       };
       const value = values[variable] ?? 'a value of any form';
       const engines = { EVENTSTORE_URL: values.EVENTSTORE_URL, MONGODB_URL: values.MONGODB_URL };

@@ -54,6 +54,18 @@ const VARIABLES: Readonly<Record<string, string>> = {
   callbackAllowPrivate: 'CALLBACK_ALLOW_PRIVATE',
   callbackNat64Prefixes: 'CALLBACK_NAT64_PREFIXES',
   masterKey: 'MASTER_KEY',
+  'sources.courtListener.token': 'COURTLISTENER_TOKEN',
+  'sources.courtListener.url': 'COURTLISTENER_URL',
+  'sources.courtListener.rates': 'COURTLISTENER_RATES',
+  'sources.courtListener.webhookSecret': 'COURTLISTENER_WEBHOOK_SECRET',
+  'sources.courtListener.alerts': 'COURTLISTENER_ALERTS',
+  'sources.rss.courts': 'RSS_COURTS',
+  'sources.rss.url': 'RSS_URL',
+  'sources.rss.keepsAll': 'RSS_KEEP',
+  'sources.scotus.isOn': 'SCOTUS',
+  'sources.scotus.url': 'SCOTUS_URL',
+  'sources.allowPrivate': 'SOURCES_ALLOW_PRIVATE',
+  'sources.watchDays': 'WATCH_DAYS',
   'tracing.headers': 'OTEL_EXPORTER_OTLP_HEADERS',
   'tracing.serviceName': 'OTEL_SERVICE_NAME',
   'tracing.resource': 'OTEL_RESOURCE_ATTRIBUTES',
@@ -198,6 +210,21 @@ Variables:
                         in production
   CALLBACK_NAT64_PREFIXES
                         NAT64 prefixes of the network (2001:db8:64::/96,…); callbacks never use them
+  COURTLISTENER_TOKEN   token of an account at CourtListener, whose REST API is then asked for dockets (not asked)
+  COURTLISTENER_RATES   how many requests the account has: 5/min,50/hour,125/day, which is what a free one has
+  COURTLISTENER_URL     another address of the API
+  COURTLISTENER_WEBHOOK_SECRET
+                        its webhooks are taken at PUBLIC_URL/ingest/courtlistener/SECRET (none are taken)
+  COURTLISTENER_ALERTS  how many docket alerts the account may have (5)
+  RSS_COURTS            courts whose feeds are read every five minutes: all, or codes, comma-separated (none)
+  RSS_URL               another address of the feeds, with {court} in it
+  RSS_KEEP              what a feed says of a case that nobody asks for: watched leaves it, all keeps it (watched)
+  SCOTUS                on: the Supreme Court's docket files are read (off)
+  SCOTUS_URL            another address of them, with {number} in it
+  SOURCES_ALLOW_PRIVATE
+                        non-public addresses with a port (127.0.0.1:9000,…) that sources may have, for tests; rejected in
+                        production
+  WATCH_DAYS            how long a case is kept fresh after it was asked for, days (30)
   OTEL_EXPORTER_OTLP_ENDPOINT, OTEL_EXPORTER_OTLP_TRACES_ENDPOINT
                         where traces go, an OpenTelemetry collector (http://127.0.0.1:4318); the first is completed with
                         /v1/traces (no traces)

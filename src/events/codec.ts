@@ -9,6 +9,7 @@ import { LOG_IDENTITY_EVENTS } from './log-identity.ts';
 import { OPERATOR_EVENTS } from './operator.ts';
 import { PAYMENT_EVENTS } from './payment.ts';
 import { SIGNING_KEY_EVENTS } from './signing-key.ts';
+import { SOURCE_EVENTS } from './source.ts';
 import { type EventPlace, UnreadableEvent } from './unreadable-event.ts';
 
 const DEFINITIONS: ReadonlyMap<string, EventDefinition> = new Map(
@@ -19,6 +20,7 @@ const DEFINITIONS: ReadonlyMap<string, EventDefinition> = new Map(
     ...DOCKET_EVENTS,
     ...CONTENT_EVENTS,
     ...OPERATOR_EVENTS,
+    ...SOURCE_EVENTS,
     ...FORGET_EVENTS,
     ...LOG_IDENTITY_EVENTS,
     ...LOG_HEAD_EVENTS,

@@ -44,6 +44,8 @@ export const DocketChecked = event(
      * permanently.
      */
     outcome: z.enum(['complete', 'partial', 'unchanged', 'stale', 'failed', 'abandoned']),
+    /** A feed said nothing of this time, so entries may be missing until a complete look after it. */
+    gap: z.strictObject({ from: Instant, to: Instant }).optional(),
     /** The ingest whose last event this is. Once a case document shows it, its claim on the case clock ends. */
     ingestId: z.string().nullable(),
   }),

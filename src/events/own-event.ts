@@ -8,6 +8,7 @@ import { LOG_IDENTITY_EVENTS, LOG_IDENTITY_STREAM } from './log-identity.ts';
 import { OPERATOR_EVENTS } from './operator.ts';
 import { PAYMENT_EVENTS } from './payment.ts';
 import { MASTER_KEY_STREAM, SIGNING_KEY_EVENTS } from './signing-key.ts';
+import { SOURCE_EVENTS } from './source.ts';
 
 /** Each family of events with the names of the streams that contain it. */
 const FAMILIES: readonly [events: readonly { readonly type: string }[], streams: RegExp][] = [
@@ -17,6 +18,7 @@ const FAMILIES: readonly [events: readonly { readonly type: string }[], streams:
   [DOCKET_EVENTS, /^docket-./],
   [CONTENT_EVENTS, /^content-[0-9a-f]{64}$/],
   [OPERATOR_EVENTS, /^operator-./],
+  [SOURCE_EVENTS, /^source-./],
   [FORGET_EVENTS, new RegExp(`^${FORGET_STREAM}$`)],
   [LOG_HEAD_EVENTS, new RegExp(`^${LOG_HEAD_STREAM}$`)],
   [LOG_IDENTITY_EVENTS, new RegExp(`^${LOG_IDENTITY_STREAM}$`)],

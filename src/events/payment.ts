@@ -68,6 +68,8 @@ export const QueryAnswered = event(
     answeredCases: z.int().nonnegative(),
     /** How many of them are cases of each court; absent in events of earlier versions. */
     courts: z.array(z.strictObject({ court: z.string().min(1), cases: z.int().positive() })).optional(),
+    /** Streams of the dockets that were answered, each once: these cases are watched. Absent in earlier events. */
+    cases: z.array(z.string().min(1)).optional(),
     /**
      * Version of the master key that the secret part of the result id is derived from; if absent, the result is read by
      * `requestId`.

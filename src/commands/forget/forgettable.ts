@@ -13,10 +13,13 @@ export interface ForgetPorts {
   readonly signal?: AbortSignal | undefined;
 }
 
+/** What somebody pushed is removed as soon as it is applied, so no order has to wait for it. */
+export type ForgettableKind = Exclude<PayloadKind, 'pushed'>;
+
 /** One content that goes. */
 export interface Forgettable {
   readonly name: BlobName;
-  readonly kind: PayloadKind;
+  readonly kind: ForgettableKind;
   /** The event that names it. */
   readonly source: RecordedEvent;
   /** The filings that a docket's content holds. */
@@ -28,7 +31,7 @@ export interface Forgettable {
 export type Answered = Extract<PaymentEvent, { readonly type: 'QueryAnswered' }>['data'];
 type Callback = Answered['callbacks'][number];
 
-export const forgettable = (kind: PayloadKind, name: BlobName, source: RecordedEvent): Forgettable => ({
+export const forgettable = (kind: ForgettableKind, name: BlobName, source: RecordedEvent): Forgettable => ({
   name,
   kind,
   source,
