@@ -413,4 +413,53 @@ describe('PUBLIC_URL', () => {
   ])('rejects %s and says why', (url, parts) => {
     expect(() => readConfig({ PUBLIC_URL: url })).toThrow(`without ${parts}`);
   });
+
+  describe('live sources', () => {
+    it('are none by default, and each is opened by one variable', () => {
+      expect(readConfig({}).sources).toMatchObject({
+        courtListener: { token: null, webhookSecret: null, url: 'https://www.courtlistener.com/api/rest/v4/' },
+        rss: { courts: [], url: null, keepsAll: false },
+        scotus: { isOn: false, url: null },
+        allowPrivate: [],
+        watchDays: 30,
+      });
+      const set = readConfig({
+        COURTLISTENER_TOKEN: 'ab'.repeat(20),
+        RSS_COURTS: 'cand, NYSD',
+        RSS_KEEP: 'all',
+        SCOTUS: 'on',
+        COURTLISTENER_RATES: '1400/day,25/min',
+      }).sources;
+      expect(set.rss).toEqual({ courts: ['cand', 'nysd'], url: null, keepsAll: true });
+      expect(set.scotus.isOn).toBe(true);
+      expect(set.courtListener.rates).toEqual([
+        { requests: 25, micros: 60_000_000 },
+        { requests: 1400, micros: 86_400_000_000 },
+      ]);
+    });
+
+    it.each([
+      ['COURTLISTENER_TOKEN', 'Token abcdefgh'],
+      ['COURTLISTENER_RATES', '5/min,5/min'],
+      ['COURTLISTENER_RATES', '0/day'],
+      ['COURTLISTENER_RATES', '5/week'],
+      ['COURTLISTENER_URL', 'ftp://one.example/'],
+      ['COURTLISTENER_WEBHOOK_SECRET', 'short'],
+      ['COURTLISTENER_WEBHOOK_SECRET', '/'.repeat(40)],
+      ['RSS_COURTS', 'cand,nowhere'],
+      ['RSS_URL', 'https://feeds.example/rss'],
+      ['RSS_KEEP', 'some'],
+      ['SCOTUS', 'yes'],
+      ['SCOTUS_URL', '{number}'],
+      ['SOURCES_ALLOW_PRIVATE', '127.0.0.1'],
+      ['WATCH_DAYS', '-1'],
+    ])('refuse %s=%s', (variable, value) => {
+      expect(Object.keys(faultsOf({ [variable]: value }))).toEqual([variable]);
+    });
+
+    it('refuse private addresses in production', () => {
+      const faults = faultsOf({ NODE_ENV: 'production', SOURCES_ALLOW_PRIVATE: '127.0.0.1:9000' });
+      expect(faults.SOURCES_ALLOW_PRIVATE).toContain('no real source');
+    });
+  });
 });

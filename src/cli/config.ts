@@ -5,6 +5,7 @@ import { type Config, fileVariable, readConfig, SECRET_VARIABLES } from '../conf
 import { reachableHost } from '../runtime/listen.ts';
 import { masterKeyFile } from '../service/open-master-keys.ts';
 import { parseKey } from '../solana/keys.ts';
+import { writtenRates } from '../sources/settings.ts';
 import { maskConnectionString } from '../storage/eventstoredb/connection-string.ts';
 import { maskMongoUrl } from '../storage/mongodb/connection-string.ts';
 import { type AddCommand, print, printJson } from './command.ts';
@@ -18,6 +19,7 @@ export function shownConfig(config: Config): Record<string, unknown> {
       mongo: maskMongoUrl(config.engines.mongo),
     },
     masterKey: config.masterKey === null ? null : '(set, masked)',
+    sources: shownSources(config.sources),
     tracing: config.tracing && {
       ...config.tracing,
       url: maskUrl(config.tracing.url),
@@ -29,6 +31,24 @@ export function shownConfig(config: Config): Record<string, unknown> {
       rpcUrls: config.solana.rpcUrls.map(maskUrl),
       feePayerKey: config.solana.feePayerKey === null ? null : '(set, masked)',
     },
+  };
+}
+
+/** In the form in which an operator writes them. */
+function shownSources({ courtListener, rss, scotus, ...rest }: Config['sources']): Record<string, unknown> {
+  const masked = (secret: string | null) => (secret === null ? null : '(set, masked)');
+  return {
+    'courtListener.token': masked(courtListener.token),
+    'courtListener.url': courtListener.url,
+    'courtListener.rates': writtenRates(courtListener.rates),
+    'courtListener.webhookSecret': masked(courtListener.webhookSecret),
+    'courtListener.alerts': courtListener.alerts,
+    'rss.courts': rss.courts,
+    'rss.url': rss.url,
+    'rss.keeps': rss.keepsAll ? 'all' : 'watched',
+    scotus: scotus.isOn ? 'on' : 'off',
+    'scotus.url': scotus.url,
+    ...rest,
   };
 }
 
@@ -61,8 +81,8 @@ const VARIABLES: Readonly<Record<string, string>> = {
   'sources.courtListener.alerts': 'COURTLISTENER_ALERTS',
   'sources.rss.courts': 'RSS_COURTS',
   'sources.rss.url': 'RSS_URL',
-  'sources.rss.keepsAll': 'RSS_KEEP',
-  'sources.scotus.isOn': 'SCOTUS',
+  'sources.rss.keeps': 'RSS_KEEP',
+  'sources.scotus': 'SCOTUS',
   'sources.scotus.url': 'SCOTUS_URL',
   'sources.allowPrivate': 'SOURCES_ALLOW_PRIVATE',
   'sources.watchDays': 'WATCH_DAYS',
@@ -89,8 +109,8 @@ export interface SourcedValue {
 
 /** Every setting with its source, including values that a start would derive or generate. */
 export function sourcedConfig(config: Config, environment: NodeJS.ProcessEnv): Readonly<Record<string, SourcedValue>> {
-  const { engines, solana, audit, sponsorLimits, tracing, ...rest } = shownConfig(config) as Record<
-    'engines' | 'solana' | 'audit' | 'sponsorLimits' | 'tracing',
+  const { engines, solana, audit, sponsorLimits, sources, tracing, ...rest } = shownConfig(config) as Record<
+    'engines' | 'solana' | 'audit' | 'sponsorLimits' | 'sources' | 'tracing',
     object
   >;
   const flat: Record<string, unknown> = {
@@ -101,6 +121,7 @@ export function sourcedConfig(config: Config, environment: NodeJS.ProcessEnv): R
     ...prefixed('solana', solana),
     ...prefixed('audit', audit),
     ...prefixed('sponsorLimits', sponsorLimits),
+    ...prefixed('sources', sources),
     'tracing.url': null,
     ...prefixed('tracing', tracing ?? {}),
   };

@@ -49,3 +49,12 @@ export function readRates(text: string): readonly Rate[] | null {
   }
   return [...rates.values()].sort((a, b) => a.micros - b.micros);
 }
+
+/** The form that `readRates` reads. */
+export const writtenRates = (rates: readonly Rate[]): string =>
+  rates
+    .map(({ requests, micros }) => {
+      const [unit] = Object.entries(SECONDS).find(([, seconds]) => seconds * MICROS_PER_SECOND === micros) ?? [];
+      return `${requests}/${unit}`;
+    })
+    .join(',');
