@@ -23,16 +23,30 @@ export type BodyForm = 'json' | 'lines';
 /** The name of the file in its folder; the reader of lines knows them by their extension. */
 export const bodyFile = (form: BodyForm): string => (form === 'lines' ? 'body.ndjson' : 'body.json');
 
+/** Default limit: each page becomes a file of its own. */
+export const MOST_PAGES = 10_000;
+
 type Item = RawDocketItem | UnreadableItem;
 
 /** @param folder holds the body, as {@link bodyFile} names it, and takes the pages found in it */
-export async function* readPushedBody(folder: string, form: BodyForm): AsyncGenerator<Item> {
+export async function* readPushedBody(
+  folder: string,
+  form: BodyForm,
+  mostPages: number = MOST_PAGES,
+): AsyncGenerator<Item> {
   const path = join(folder, bodyFile(form));
   const pages: string[] = [];
   for await (const item of form === 'lines' ? readDocketFile(path) : readJson(path)) {
     if ('why' in item || readCourtListenerPage(item.value) === null || !isOfCourtListener(item.value)) {
       yield item;
       continue;
+    }
+    if (pages.length === mostPages) {
+      yield {
+        where: item.where,
+        why: `not read from here on: a body has at most ${mostPages} pages of CourtListener`,
+      };
+      break;
     }
     // A docket's parts are on several pages, so they are put together once all have come.
     const page = join(folder, `page ${pages.length + 1}${item.where === '' ? '' : `, ${item.where}`}.json`);
