@@ -25,11 +25,11 @@ export interface WrittenAnswer {
  * @param answer answers one query within the given number of bytes
  * @throws the signal's reason once it is aborted, and what `answer` throws
  */
-export async function answerBatch<Query>(
+export async function answerBatch<Query, Written extends WrittenAnswer>(
   queries: readonly Query[],
-  answer: (query: Query, maxBytes: number) => Promise<WrittenAnswer | Problem>,
+  answer: (query: Query, maxBytes: number) => Promise<Written | Problem>,
   signal: AbortSignal,
-): Promise<readonly (WrittenAnswer | Problem)[]> {
+): Promise<readonly (Written | Problem)[]> {
   const share = Math.min(MAX_RESULT_BYTES, Math.floor(MAX_BATCH_BYTES / Math.max(1, queries.length)));
   const answers = await mapAtOnce(queries, async (query) => {
     // Without a pause, the batch would block other requests, and hide that its caller has disconnected.

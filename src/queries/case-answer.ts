@@ -69,19 +69,24 @@ export interface MonitorAnswer extends CaseAnswerMeta {
   readonly latestActivityAt: Instant | null;
 }
 
+/** The docket that an answer is about. */
+export interface OfDocket {
+  readonly stream: string;
+}
+
 export interface CaseQueries {
   /**
    * Problems: `case_not_found`, `ambiguous_case_id`, `invalid_case_id`; `court_unavailable` for a case that is not complete
    * yet; `service_unavailable` if the case may exist but the read model does not show it yet.
    */
-  answerCase(query: CaseQuery): Promise<CaseAnswer | Problem>;
+  answerCase(query: CaseQuery): Promise<(CaseAnswer & OfDocket) | Problem>;
   /**
    * Whether anything is new, by the rule of the delta of `answerCase`; with no `lastChecked`, whether there is any filing
    * at all.
    */
   answerMonitor(
     query: Pick<CaseQuery, 'court' | 'caseId' | 'filingTypes' | 'lastChecked'>,
-  ): Promise<MonitorAnswer | Problem>;
+  ): Promise<(MonitorAnswer & OfDocket) | Problem>;
 }
 
 /** A single result has at most 2 MiB, including `meta` and the envelope. */
@@ -116,6 +121,7 @@ export function createCaseQueries({
         filingTypes,
       });
       return {
+        stream,
         ...metaOf(document, court, queriedAt, clock),
         changed: changeCount > 0,
         changeCount,
@@ -125,7 +131,7 @@ export function createCaseQueries({
   };
 }
 
-async function answerCase(ports: QueryPorts, query: CaseQuery): Promise<CaseAnswer | Problem> {
+async function answerCase(ports: QueryPorts, query: CaseQuery): Promise<(CaseAnswer & OfDocket) | Problem> {
   const { court } = query;
   const known = await readKnownCase(ports, query);
   if (isProblem(known)) return known;
@@ -156,6 +162,7 @@ async function answerCase(ports: QueryPorts, query: CaseQuery): Promise<CaseAnsw
       : await readFullContext(readStore, stream, court.timeZone, document.newestTime, budget - (delta?.bytes ?? 0));
   const truncationDetails = truncationOf(document, delta, full);
   return {
+    stream,
     ...metaOf(document, court, delta?.cutAt ?? queriedAt, ports.clock),
     contextDelivered: query.context,
     languageDelivered,

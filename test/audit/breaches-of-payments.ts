@@ -203,6 +203,12 @@ export const BREACHES_OF_PAYMENTS: readonly PlantedBreach[] = [
     plant: (log, { plain }) => log.set(log.at(plain, 'QueryAnswered'), { courts: [{ court: 'cand', cases: 2 }] }),
   },
   {
+    name: 'more cases named than were answered',
+    rule: 'answers_within_queries',
+    plant: (log, { plain }) =>
+      log.set(log.at(plain, 'QueryAnswered'), { cases: ['docket-cand-3:24-cv-01234', 'docket-cand-3:24-cv-01235'] }),
+  },
+  {
     name: 'the bytes of another payment',
     rule: 'wire_is_the_payment',
     plant: (log, { plain, second }) =>

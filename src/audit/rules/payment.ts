@@ -177,6 +177,14 @@ function judgeData(
           counted(byCourt, 'case'),
         );
       }
+      const { cases } = event.data;
+      if (cases !== undefined && cases.length > answeredCases) {
+        findings.breach(
+          'answers_within_queries',
+          `at most ${counted(answeredCases, 'case')} named`,
+          counted(cases.length, 'case'),
+        );
+      }
       judgeKept(judged, ANSWER_RETENTION, findings);
       return;
     }

@@ -44,7 +44,7 @@ export async function sealAnswer(
     const demands = answer.requireSignIn ? ({ requireSignIn: true } as const) : {};
     const keyCall = { does: answer.keyCall, keyId: newKeyId(), ...demands };
     return {
-      recorded: { ...common, courts: [], answer: null, keepUntil: keepUntil(clock), keyCall, callbacks: [] },
+      recorded: { ...common, courts: [], cases: [], answer: null, keepUntil: keepUntil(clock), keyCall, callbacks: [] },
       payloads: [],
     };
   }
@@ -63,6 +63,7 @@ export async function sealAnswer(
     recorded: {
       ...common,
       courts: courtsOf(answer.courts ?? []),
+      cases: [...new Set(answer.cases ?? [])],
       answer: body.name,
       keepUntil: keepUntil(clock),
       keyCall: null,

@@ -16,6 +16,8 @@ export interface ComposedAnswer {
   readonly answeredCases: number;
   /** The court's code of each answered case, in any order; none for answers that are about no case. */
   readonly courts?: readonly string[];
+  /** The stream of each answered case, in any order: these cases are watched. */
+  readonly cases?: readonly string[];
   /** What is also pushed after the payment has settled. */
   readonly callbacks?: readonly RequestedCallback[];
 }

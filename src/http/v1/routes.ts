@@ -4,7 +4,7 @@
 import { isProblem, type Problem } from '../../errors.ts';
 import { canonicalJson } from '../../events/canonical-json.ts';
 import type { JsonObject } from '../../events/event.ts';
-import { type CaseQueries, createCaseQueries } from '../../queries/case-answer.ts';
+import { type CaseQueries, createCaseQueries, type OfDocket } from '../../queries/case-answer.ts';
 import type { LookupPorts } from '../../queries/case-lookup.ts';
 import { standingOf } from '../../queries/case-standing.ts';
 import type { Clock } from '../../runtime/instant.ts';
@@ -43,9 +43,13 @@ export const v1MonitorRoute = (dependencies: V1RouteDependencies): V1Route => {
   });
 };
 
+interface V1Answer extends OfDocket {
+  readonly body: JsonObject;
+}
+
 interface V1Endpoint extends Pick<V1Route, 'path' | 'word' | 'description'> {
   readonly read: typeof readV1CaseRequest;
-  answer(request: V1CaseRequest, call: PaidCallContext): Promise<JsonObject | Problem>;
+  answer(request: V1CaseRequest, call: PaidCallContext): Promise<V1Answer | Problem>;
 }
 
 function v1Route(dependencies: V1RouteDependencies, { path, word, description, read, answer }: V1Endpoint): V1Route {
@@ -68,9 +72,15 @@ function v1Route(dependencies: V1RouteDependencies, { path, word, description, r
     queries: () => 1,
     fingerprint,
     async answer(request, call) {
-      const body = await answer(request, call);
-      if (isProblem(body)) return body;
-      return { body: Buffer.from(JSON.stringify(body)), answeredCases: 1, courts: [request.court.code] };
+      const answered = await answer(request, call);
+      if (isProblem(answered)) return answered;
+      const { body, stream } = answered;
+      return {
+        body: Buffer.from(JSON.stringify(body)),
+        answeredCases: 1,
+        courts: [request.court.code],
+        cases: [stream],
+      };
     },
   };
 }
@@ -88,7 +98,7 @@ async function answerCase(
   queries: CaseQueries,
   { court, courtCode, caseId, lastChecked, filingTypes }: V1CaseRequest,
   { costUsd }: PaidCallContext,
-): Promise<JsonObject | Problem> {
+): Promise<V1Answer | Problem> {
   const answer = await queries.answerCase({
     court,
     courtCode,
@@ -101,14 +111,16 @@ async function answerCase(
     fromTheBeginning: true,
     crossReferences: true,
   });
-  return isProblem(answer) ? answer : v1Case(answer, { caseId, courtCode, costUsd });
+  if (isProblem(answer)) return answer;
+  return { body: v1Case(answer, { caseId, courtCode, costUsd }), stream: answer.stream };
 }
 
 async function answerMonitor(
   queries: CaseQueries,
   { court, courtCode, caseId, lastChecked }: V1CaseRequest,
   { costUsd }: PaidCallContext,
-): Promise<JsonObject | Problem> {
+): Promise<V1Answer | Problem> {
   const answer = await queries.answerMonitor({ court, caseId, lastChecked, filingTypes: null });
-  return isProblem(answer) ? answer : v1Monitor(answer, { caseId, courtCode, costUsd });
+  if (isProblem(answer)) return answer;
+  return { body: v1Monitor(answer, { caseId, courtCode, costUsd }), stream: answer.stream };
 }

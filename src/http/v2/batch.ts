@@ -6,7 +6,7 @@ import { isProblem, type Problem } from '../../errors.ts';
 import { canonicalJson } from '../../events/canonical-json.ts';
 import { askedOnce } from '../../projections/freshness.ts';
 import { answerBatch, type WrittenAnswer } from '../../queries/batch-answer.ts';
-import { createCaseQueries } from '../../queries/case-answer.ts';
+import { createCaseQueries, type OfDocket } from '../../queries/case-answer.ts';
 import type { LookupPorts } from '../../queries/case-lookup.ts';
 import { NO_CASE, standingOf, UNKNOWN_STANDING } from '../../queries/case-standing.ts';
 import { type Clock, toInstant } from '../../runtime/instant.ts';
@@ -136,6 +136,7 @@ export function batchRoute({
           const answer = answers[index];
           return !answer || isProblem(answer) || isProblem(named) ? [] : [named.court.code];
         }),
+        cases: answers.flatMap((answer) => (isProblem(answer) ? [] : [answer.stream])),
         callbacks: outcomes.flatMap(({ answer }, result) => {
           const url = queries[result]?.callbackUrl ?? null;
           return url === null || isProblem(answer) ? [] : [{ url, result }];
@@ -148,12 +149,12 @@ export function batchRoute({
 type CaseOutcome = Awaited<ReturnType<ReturnType<typeof createCaseQueries>['answerCase']>>;
 
 /** A result: the answer that the query would get alone, with the batch's id. */
-function written(answer: CaseOutcome, { requestId, tag }: PaidCallContext): WrittenAnswer | Problem {
+function written(answer: CaseOutcome, { requestId, tag }: PaidCallContext): (WrittenAnswer & OfDocket) | Problem {
   if (isProblem(answer)) return answer;
   const costUsd = costInUsd(PRICE_BASE_UNITS);
   const meta = caseMeta(answer, { requestId, tag, costUsd, sandbox: false });
   const text = JSON.stringify({ meta, ...answer.body });
-  return { text, bytes: Buffer.byteLength(text), truncated: answer.truncated };
+  return { text, bytes: Buffer.byteLength(text), truncated: answer.truncated, stream: answer.stream };
 }
 
 /**

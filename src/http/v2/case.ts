@@ -56,6 +56,7 @@ export function caseRoute({ readStore, freshness, clock, sandbox }: CaseRouteDep
         body: Buffer.from(JSON.stringify({ meta, ...answer.body })),
         answeredCases: 1,
         courts: [request.court.code],
+        cases: [answer.stream],
         callbacks: callbacksOf(request),
       };
     },

@@ -47,7 +47,7 @@ export function monitorRoute({
       const answer = await queries.answerMonitor({ court, caseId, lastChecked, filingTypes: null });
       if (isProblem(answer)) return answer;
       const body = monitorBody(answer, { caseId, courtCode }, { ...call, sandbox: false });
-      return { body: Buffer.from(body), answeredCases: 1, courts: [court.code] };
+      return { body: Buffer.from(body), answeredCases: 1, courts: [court.code], cases: [answer.stream] };
     },
   };
 }

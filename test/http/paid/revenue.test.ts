@@ -1,8 +1,9 @@
 /**
- * Revenue of real sales. Given paid calls of every endpoint on a chain, the events name the courts, and the read model's
+ * Revenue of real sales. Given paid calls of every endpoint on a chain, the events name courts and cases, and the read model's
  * USDC and network fees are exactly what the receiver got and what the fee payer lost.
  */
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { docketStream } from '../../../src/events/docket.ts';
 import type { EventOf } from '../../../src/events/event.ts';
 import { type PaymentAuthorized, QueryAnswered } from '../../../src/events/payment.ts';
 import { revenue } from '../../../src/projections/revenue.ts';
@@ -47,11 +48,13 @@ it('names the courts of what was sold, and adds up what the chain moved', async 
   expect(batch.status).toBe(200);
 
   const sold = new Map<string, EventOf<typeof QueryAnswered>['data']['courts']>();
+  const answered = new Map<string, EventOf<typeof QueryAnswered>['data']['cases']>();
   for await (const { events } of world.storage.log.readAll(null, { by: 'types', types: [QueryAnswered.type] })) {
     for (const { stream, data, revision } of events) {
       const [authorized] = await world.storage.log.read(stream, { from: revision - 1, limit: 1 });
       const { endpoint } = authorized!.data as EventOf<typeof PaymentAuthorized>['data'];
       sold.set(endpoint, data.courts as never);
+      answered.set(endpoint, data.cases as never);
     }
   }
   const cand = [{ court: 'cand', cases: 1 }];
@@ -64,6 +67,15 @@ it('names the courts of what was sold, and adds up what the chain moved', async 
       { court: 'nysd', cases: 2 },
       { court: 'cand', cases: 1 },
     ],
+  });
+
+  const one = [docketStream('cand', '3:24-cv-01234')];
+  expect(Object.fromEntries(answered)).toEqual({
+    'GET /v2/case': one,
+    'GET /v2/monitor': one,
+    'GET /v1/case': one,
+    'GET /v2/wallet/keys': [],
+    'POST /v2/cases/batch': [docketStream('nysd', '1:24-cv-00007'), ...one],
   });
 
   const logger = { info: () => {}, warn: () => {}, error: () => {} };
