@@ -8,6 +8,7 @@ import type { Projection } from './projection.ts';
 import { revenue } from './revenue.ts';
 import { signingKeyRecords } from './signing-keys.ts';
 import { wallets } from './wallets.ts';
+import { watchedCases } from './watched-cases.ts';
 
 export const PROJECTIONS: readonly Projection[] = [
   cases,
@@ -18,4 +19,5 @@ export const PROJECTIONS: readonly Projection[] = [
   deliveries,
   signingKeyRecords,
   operatorActs,
+  watchedCases,
 ];

@@ -1,0 +1,213 @@
+/**
+ * Read model for the watch over cases (docs/design/sources.md#watched-cases): of each docket when it was last asked
+ * for, when each source last showed it, and when it was last active; and the cases that no source has shown yet.
+ */
+import { unreachable } from '../commands/decider.ts';
+import {
+  DocketChecked,
+  DocketForgotten,
+  DocketOpened,
+  FilingRevised,
+  FilingsMerged,
+  FilingsRecorded,
+  FilingWithdrawn,
+} from '../events/docket.ts';
+import type { EventOf, JsonObject } from '../events/event.ts';
+import { QueryAnswered } from '../events/payment.ts';
+import { BackfillEnded, BackfillOrdered, CaseNoLongerWanted, CaseWanted, sourceStream } from '../events/source.ts';
+import { type Instant, latest } from '../runtime/instant.ts';
+import type { Projection, Target } from './projection.ts';
+
+export const WATCHED_CASES = 'watched-cases';
+export const WANTED_CASES = 'wanted-cases';
+export const BACKFILLS = 'backfills';
+
+/** When one source last showed a case. */
+export type SourceCheck = {
+  readonly source: string;
+  readonly at: Instant;
+  /** When a look that showed everything was last begun; null if there was none. */
+  readonly completeAt: Instant | null;
+};
+
+/** By the docket's stream, which is the document's id. */
+export type WatchedCase = {
+  readonly court: string;
+  readonly caseNumber: string;
+  /** When it was last answered; absent if it never was, so that an index of it has only watched cases. */
+  readonly askedAt?: Instant;
+  /** When its newest filing or visible change became available. */
+  readonly activeAt: Instant | null;
+  /** The newest check of each source, newest first. */
+  readonly checks: readonly SourceCheck[];
+  /** Since when filings may wait for the text that only a complete look shows; null if none does. */
+  readonly stubsSince: Instant | null;
+  /** Filings recorded since the last check, which may be stubs: the check after them names the source. */
+  readonly unchecked: boolean;
+  /** When a look last failed, and how many did since one succeeded. */
+  readonly failedAt: Instant | null;
+  readonly failures: number;
+};
+
+/** By the stream of the want, which is the document's id. */
+export type WantedCase = {
+  readonly court: string;
+  readonly caseNumber: string;
+  readonly wantedBy: string;
+  /** When it was first and last asked for. */
+  readonly since: Instant;
+  readonly wantedAt: Instant;
+};
+
+/** By its id. */
+export type Backfill = {
+  readonly courts: readonly string[] | null;
+  readonly since: string | null;
+  readonly by: string;
+  readonly reason: string;
+  readonly orderedAt: Instant;
+  /** `open` until it has ended. */
+  readonly status: 'open' | 'completed' | 'cancelled';
+  readonly endedAt: Instant | null;
+  readonly looked: number;
+};
+
+/** A case has few sources. More names than these can only be tokens that pushed it once. */
+const MOST_SOURCES = 12;
+
+const DOCKET_EVENTS = [
+  DocketOpened,
+  DocketChecked,
+  FilingsRecorded,
+  FilingRevised,
+  FilingsMerged,
+  FilingWithdrawn,
+  DocketForgotten,
+] as const;
+const OTHER_EVENTS = [QueryAnswered, CaseWanted, CaseNoLongerWanted, BackfillOrdered, BackfillEnded] as const;
+
+type OnDocket = EventOf<(typeof DOCKET_EVENTS)[number]> | EventOf<typeof QueryAnswered>;
+type OnBackfill = EventOf<typeof BackfillOrdered> | EventOf<typeof BackfillEnded>;
+type OnWant = EventOf<typeof CaseWanted> | EventOf<typeof CaseNoLongerWanted>;
+type WatchEvent = OnDocket | OnWant | OnBackfill;
+
+export const watchedCases: Projection<WatchEvent> = {
+  name: WATCHED_CASES,
+  events: [...DOCKET_EVENTS, ...OTHER_EVENTS],
+  forOperators: true,
+  collections: [
+    { name: WATCHED_CASES, indexes: [['askedAt'], ['court', 'askedAt']] },
+    { name: WANTED_CASES, indexes: [['wantedAt']] },
+    { name: BACKFILLS, indexes: [['status']] },
+  ],
+
+  targets({ event: { type, data }, recorded }): readonly Target[] {
+    switch (type) {
+      case 'QueryAnswered':
+        return (data.cases ?? []).map((id) => ({ collection: WATCHED_CASES, id }));
+      case 'CaseWanted':
+      case 'CaseNoLongerWanted':
+        return [{ collection: WANTED_CASES, id: sourceStream.wanted(data.court, data.caseNumber) }];
+      case 'BackfillOrdered':
+      case 'BackfillEnded':
+        return [{ collection: BACKFILLS, id: data.backfillId }];
+      default:
+        return [{ collection: WATCHED_CASES, id: recorded.stream }];
+    }
+  },
+
+  fold(_target, document, { event, recorded }): JsonObject | null {
+    const at = recorded.metadata.recordedAt;
+    switch (event.type) {
+      case 'CaseWanted':
+      case 'CaseNoLongerWanted':
+        return foldWant(document as WantedCase | null, event, at);
+      case 'BackfillOrdered':
+      case 'BackfillEnded':
+        return foldBackfill(document as Backfill | null, event, at);
+      case 'DocketOpened':
+        return document ?? { ...event.data, ...UNCHECKED };
+      default:
+        // A docket that was forgotten has no document, and gets none from an answer that was given before.
+        return document && foldCase(document as WatchedCase, event, at);
+    }
+  },
+};
+
+const UNCHECKED = {
+  activeAt: null,
+  checks: [],
+  stubsSince: null,
+  unchecked: false,
+  failedAt: null,
+  failures: 0,
+} as const;
+
+type OfKnownCase = Exclude<OnDocket, EventOf<typeof DocketOpened>>;
+
+function foldCase(before: WatchedCase, { type, data }: OfKnownCase, at: Instant): WatchedCase | null {
+  switch (type) {
+    case 'QueryAnswered':
+      return { ...before, askedAt: latest(before.askedAt ?? at, at) };
+    case 'FilingsRecorded':
+      return {
+        ...active(before, ...data.filings.map(({ availableAt }) => availableAt)),
+        unchecked: before.unchecked || !data.baseline,
+      };
+    case 'FilingRevised':
+      return data.revisedAt === null ? before : active(before, data.revisedAt);
+    case 'FilingsMerged':
+    case 'FilingWithdrawn':
+      return active(before, data.revisedAt);
+    case 'DocketChecked':
+      return checked(before, data);
+    case 'DocketForgotten':
+      return null;
+    default:
+      return unreachable(type);
+  }
+}
+
+const active = (before: WatchedCase, ...times: readonly Instant[]): WatchedCase => ({
+  ...before,
+  activeAt: times.reduce((newest, time) => latest(newest, time), before.activeAt ?? times[0] ?? '') || null,
+});
+
+function checked(before: WatchedCase, data: EventOf<typeof DocketChecked>['data']): WatchedCase {
+  const { source, askedAt, complete, outcome, gap } = data;
+  if (outcome === 'abandoned') return before;
+  if (outcome === 'failed') {
+    return { ...before, failedAt: latest(before.failedAt ?? askedAt, askedAt), failures: before.failures + 1 };
+  }
+  const known = before.checks.find((check) => check.source === source);
+  const check: SourceCheck = {
+    source,
+    at: latest(known?.at ?? askedAt, askedAt),
+    completeAt: complete ? latest(known?.completeAt ?? askedAt, askedAt) : (known?.completeAt ?? null),
+  };
+  const others = before.checks.filter((one) => one.source !== source);
+  const checks = [check, ...others].sort((a, b) => (a.at < b.at ? 1 : a.at > b.at ? -1 : 0)).slice(0, MOST_SOURCES);
+  const stubs = before.unchecked || gap !== undefined ? (before.stubsSince ?? askedAt) : before.stubsSince;
+  const isAnswered = complete && (before.stubsSince === null || askedAt >= before.stubsSince);
+  return {
+    ...before,
+    checks,
+    unchecked: false,
+    stubsSince: isAnswered ? null : stubs,
+    failedAt: null,
+    failures: 0,
+  };
+}
+
+function foldWant(before: WantedCase | null, { type, data }: OnWant, at: Instant): WantedCase | null {
+  if (type === 'CaseNoLongerWanted') return null;
+  return { ...data, since: before?.since ?? at, wantedAt: latest(before?.wantedAt ?? at, at) };
+}
+
+function foldBackfill(before: Backfill | null, { type, data }: OnBackfill, at: Instant): Backfill | null {
+  if (type === 'BackfillEnded') {
+    return before && { ...before, status: data.outcome, endedAt: at, looked: data.looked };
+  }
+  const { courts, since, by, reason } = data;
+  return before ?? { courts, since, by, reason, orderedAt: at, status: 'open', endedAt: null, looked: 0 };
+}
