@@ -13,6 +13,8 @@ export interface Matchable {
   readonly sourceIds: Readonly<Record<string, string>>;
   /** The exact time that it was filed, if its source has one. */
   readonly filedAt?: Instant | null;
+  /** The exact time at which the clerk entered it, if its source has one. */
+  readonly enteredAt?: Instant | null;
   /** For a known filing: when it was first served. */
   readonly availableAt?: Instant;
   /** The text was removed on record: the filing is matched without it. */
@@ -26,6 +28,8 @@ export interface Item {
   readonly number: number | null;
   readonly day: string | null;
   readonly entered: string | null;
+  /** The exact time by which a feed dates an entry: some call it the time of filing, others that of entry. */
+  readonly moment: Instant | null;
   /**
    * Text for comparison: the description's, or the short name's if there is no description. Empty if there is neither.
    */
@@ -44,6 +48,7 @@ export function toItem(source: Matchable, index: number): Item {
     number: source.entryNumber,
     day: source.dateFiled,
     entered: source.dateEntered,
+    moment: source.enteredAt ?? source.filedAt ?? null,
     text: textKey(description === '' ? (shortDescription ?? '') : description),
     hasDescription: description !== '',
   };
@@ -56,9 +61,8 @@ export function differ(a: Item, b: Item): boolean {
   const documents = [a.source.documentIdentifier, b.source.documentIdentifier];
   if (documents[0] !== null && documents[1] !== null) return documents[0] !== documents[1];
   // Entries of a feed have little else that distinguishes them.
-  const times = [a.source.filedAt ?? null, b.source.filedAt ?? null];
   const bare = a.number === null && b.number === null && !a.hasDescription && !b.hasDescription;
-  return bare && times[0] !== null && times[1] !== null && times[0] !== times[1];
+  return bare && a.moment !== null && b.moment !== null && a.moment !== b.moment;
 }
 
 export const nearEnough = (a: string | null, b: string | null): boolean => a === null || b === null || a === b;

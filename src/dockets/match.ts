@@ -50,6 +50,11 @@ export function matchEntries(
   sameKey(({ number, text }) => number !== null && text && `${number}\n${text}`);
   sameKey(({ number, text, day, entered }) => number === null && text && day && `${day}\n${entered}\n${text}`);
   sameKey(({ number, text, day }) => number === null && text && day && `${day}\n${text}`);
+  // Two feeds name one entry: neither has a text, and only one of them may say when it was filed.
+  sameKey(
+    ({ number, text, moment, hasDescription }) =>
+      number === null && !hasDescription && text && moment && `${moment}\n${text}`,
+  );
   pairByMaskedText(free(), open(), taken, pair);
   pairByText(free(), open(), taken, pair);
   pairTextless({ filings, incoming, free, open, taken, pair, whole, rules });
@@ -186,9 +191,13 @@ function findMerges(
   const left = filings.filter(({ index, source }) => !taken.has(index) && source.redacted !== true);
   if (left.length === 0) return [];
   const byId = groupBy(left, ({ ids }) => ids);
-  const byText = groupBy(left, ({ ids, number, day, text }) =>
-    ids.length === 0 && number !== null && text ? [`${number}\n${day}\n${text}`] : [],
-  );
+  const placeOf = ({ number, day, text }: Item): string[] =>
+    text && (number ?? day) ? [`${number}\n${day}\n${text}`] : [];
+  const byText = groupBy(left, (item) => (isUnidentified(item) ? placeOf(item) : []));
+  const sameText = groupBy(incoming, placeOf);
+  // Entries without a number often share day and text: then nothing says which of them was recorded twice.
+  const isOnly = (place: string): boolean =>
+    !place.startsWith('null\n') || (sameText.get(place)?.length === 1 && byText.get(place)?.length === 1);
   const merged = new Set<number>();
   const merges: [number, number][] = [];
   for (const entry of incoming) {
@@ -197,7 +206,7 @@ function findMerges(
     const couldNotTell = filing.number === null || !filing.hasDescription;
     const others = [
       ...entry.ids.flatMap((id) => byId.get(id) ?? []),
-      ...(couldNotTell ? (byText.get(`${entry.number}\n${entry.day}\n${entry.text}`) ?? []) : []),
+      ...(couldNotTell ? placeOf(entry).flatMap((place) => (isOnly(place) ? (byText.get(place) ?? []) : [])) : []),
     ];
     const other = others.find((item) => !merged.has(item.index) && !differ(item, entry) && !differ(item, filing));
     if (!other) continue;
@@ -206,3 +215,7 @@ function findMerges(
   }
   return merges;
 }
+
+/** Whether nothing of the court's own identifies it; a number that another service counts by is its own affair. */
+const isUnidentified = ({ source }: Item): boolean =>
+  source.documentIdentifier === null && source.sourceIds.pacer_seq_no === undefined;

@@ -144,6 +144,25 @@ describe('matching entries (docs/design/dockets.md#matching)', () => {
     expect(merges).toEqual([[0, 1]]);
   });
 
+  it('merges what nothing of the court identified with the same text and day, only if one entry has them', () => {
+    const stub = item({ dateFiled: null, shortDescription: 'Minute Entry', sourceIds: { pacer_seq_no: '7' } });
+    const told = unnumbered('MINUTE ENTRY for proceedings', { sourceIds: { courtlistener_id: '9' } });
+    const entry = unnumbered('MINUTE ENTRY for proceedings', { sourceIds: { pacer_seq_no: '7' } });
+    expect(matchEntries([stub, told], [entry], true).merges).toEqual([[0, 1]]);
+    const another = unnumbered('MINUTE ENTRY for proceedings', { sourceIds: { pacer_seq_no: '8' } });
+    expect(matchEntries([stub, told], [entry, another], true)).toMatchObject({ filingOf: [0, 1], merges: [] });
+  });
+
+  it('knows an item of two feeds by its name and exact time, whichever of the two times each says', () => {
+    const at = '2024-03-01T15:04:05.000000Z';
+    const entered = item({ dateFiled: null, shortDescription: 'Minute Entry', enteredAt: at });
+    const filed = item({ shortDescription: 'Minute Entry', filedAt: at });
+    expect(filingOf([entered], [filed], false)).toEqual([0]);
+    expect(filingOf([filed], [entered], false)).toEqual([0]);
+    expect(filingOf([entered], [{ ...filed, filedAt: '2024-03-01T15:04:06.000000Z' }], false)).toEqual([null]);
+    expect(filingOf([entered], [{ ...filed, shortDescription: 'Order' }], false)).toEqual([null]);
+  });
+
   it('gives each known filing to one entry at most, and every entry to itself when nothing changed', () => {
     const any = fc
       .record({

@@ -136,6 +136,7 @@ const matchable = (recorded: RecordedFiling, content: FilingContent): Matchable 
   documentIdentifier: content.documentIdentifier,
   sourceIds: content.sourceIds,
   filedAt: recorded.filedAt,
+  enteredAt: recorded.enteredAt,
   availableAt: recorded.availableAt,
   redacted: content.redacted === true,
 });
