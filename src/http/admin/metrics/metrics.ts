@@ -8,6 +8,7 @@ import { type NodeMetrics, nodeMetrics } from './node-metrics.ts';
 import { type ProjectionMetrics, projectionMetrics } from './projection-metrics.ts';
 import { type PurchaseMetrics, purchaseMetrics } from './purchase-metrics.ts';
 import { type PushMetrics, pushMetrics } from './push-metrics.ts';
+import { type LiveSourceMetrics, liveSourceMetrics } from './source-metrics.ts';
 import { Sources, type SourcesOptions } from './sources.ts';
 
 export interface Metrics
@@ -15,6 +16,7 @@ export interface Metrics
     PurchaseMetrics,
     CallbackMetrics,
     PushMetrics,
+    LiveSourceMetrics,
     ChainMetrics,
     ProjectionMetrics,
     NodeMetrics {
@@ -40,6 +42,7 @@ export function createMetrics(options: SourcesOptions = {}): Metrics {
     ...purchaseMetrics(registry, sources),
     ...callbackMetrics(registry, sources),
     ...pushMetrics(registry),
+    ...liveSourceMetrics(registry, sources),
     ...chainMetrics(registry),
     ...projectionMetrics(registry, sources),
     ...nodeMetrics(registry, sources, API_VERSION),

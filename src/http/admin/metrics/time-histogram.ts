@@ -12,6 +12,8 @@ export interface TimeHistogramOptions<Label extends string> {
   readonly labelNames?: readonly Label[];
 }
 
+const keyOf = (values: readonly string[]): string => (values.length === 1 ? (values[0] ?? '') : values.join('\n'));
+
 /** The durations under one set of labels. */
 interface Cell<Label extends string> {
   readonly labels: Readonly<Record<Label, string>>;
@@ -36,9 +38,15 @@ export class TimeHistogram<Label extends string = never> {
     registry.registerMetric(this as unknown as Metric);
   }
 
+  /** Shows the histogram before its first observation, which otherwise no rate would see. */
+  open(...values: readonly string[]): void {
+    const key = keyOf(values);
+    if (!this.#cells.has(key)) this.#newCell(key, values);
+  }
+
   /** @param values of the labels, in the order of their names */
   observe(seconds: number, ...values: readonly string[]): void {
-    const key = values.length === 1 ? (values[0] ?? '') : values.join('\n');
+    const key = keyOf(values);
     const cell = this.#cells.get(key) ?? this.#newCell(key, values);
     let bucket = 0;
     while (bucket < this.#buckets.length && seconds > (this.#buckets[bucket] ?? 0)) bucket++;
