@@ -96,6 +96,8 @@ export interface DocketSnapshot {
   readonly entries: readonly SnapshotEntry[];
   /** A complete snapshot holds every entry of the docket. */
   readonly complete: boolean;
+  /** Its header only fills in what is unknown: feeds cut names off. */
+  readonly isBrief?: boolean;
   readonly askedAt: Instant;
   /** The name of the source, e.g. `file`. */
   readonly source: string;

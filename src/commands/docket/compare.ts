@@ -312,7 +312,8 @@ function changedDetails(
   const known = contents.details;
   // A later snapshot does not restore redacted content.
   if (state.details !== null && known === null) return null;
-  const stale = state.details !== null && isStale(state, state.details.askedAt, snapshot.askedAt);
+  const outdated = state.details !== null && isStale(state, state.details.askedAt, snapshot.askedAt);
+  const stale = outdated || (known !== null && snapshot.isBrief === true);
   const list = <Item>(before: readonly Item[], said: readonly Item[]): readonly Item[] =>
     said.length > 0 && (before.length === 0 || !stale) ? said : before;
   const next: DocketDetails = {
