@@ -6,6 +6,7 @@
 import { hasMark, sameUnderMasks } from './masked-text.ts';
 import { differ, groupBy, type Item, type Matchable, nearEnough, type Pair, toItem } from './match-item.ts';
 import { type MatchRules, NO_RULES, pairTextless } from './match-textless.ts';
+import { textKey } from './text.ts';
 
 export interface Matches {
   /** For each entry the index of its known filing, or null for a new one. */
@@ -54,6 +55,11 @@ export function matchEntries(
   sameKey(
     ({ number, text, moment, hasDescription }) =>
       number === null && !hasDescription && text && moment && `${moment}\n${text}`,
+  );
+  // A feed repeats an entry whose text has arrived since: the event and the second in which it was made are kept.
+  sameKey(
+    ({ number, source: { enteredAt, shortDescription } }) =>
+      (enteredAt ?? null) && shortDescription && `${number}\n${enteredAt}\n${textKey(shortDescription)}`,
   );
   pairByMaskedText(free(), open(), taken, pair);
   pairByText(free(), open(), taken, pair);
