@@ -42,13 +42,9 @@ const MAX_DEPTH = 32;
 /** Between two slices, other work of the node has its turn. */
 const SLICE = 64 * 1024;
 
-type Field = keyof FeedItem;
-const FIELDS: ReadonlySet<string> = new Set<Field>(['title', 'link', 'description', 'guid', 'pubDate'].map(lower));
+/** In the parser's letter case. */
+const FIELDS: ReadonlySet<string> = new Set(['title', 'link', 'description', 'guid', 'pubdate', 'lastbuilddate']);
 const ROOTS: ReadonlySet<string> = new Set(['rss', 'rdf:rdf']);
-
-function lower<Text extends string>(text: Text): Text {
-  return text.toLowerCase() as Text;
-}
 
 /** Stops the parser. */
 class Refused extends Error {
@@ -142,20 +138,20 @@ class FeedReader {
   #keep(item: ReadonlyMap<string, string>): void {
     this.#item = null;
     if (this.#items.length >= MAX_ITEMS) throw new Refused(unreadable(`more than ${MAX_ITEMS} items`));
-    const field = (name: Field): string => item.get(lower(name)) ?? '';
+    const field = (name: string): string => item.get(name) ?? '';
     this.#items.push({
       title: field('title'),
       link: field('link'),
       description: field('description'),
       guid: field('guid'),
-      pubDate: field('pubDate'),
+      pubDate: field('pubdate'),
     });
   }
 
   #text(text: string): void {
     const [name, parent] = [this.#path.at(-1) ?? '', this.#path.at(-2)];
     const target = parent === 'item' ? this.#item : parent === 'channel' ? this.#channel : null;
-    if (target === null || !(FIELDS.has(name) || name === 'lastbuilddate')) return;
+    if (target === null || !FIELDS.has(name)) return;
     const known = target.get(name) ?? '';
     if (known.length < MAX_FIELD) target.set(name, (known + text).slice(0, MAX_FIELD));
   }
