@@ -2,8 +2,19 @@
 import type { Country, Court, CourtLanguage, CourtLevel, Coverage } from './court.ts';
 import { isLive } from './registry.ts';
 
-/** How this installation gets a court's dockets. `imported`: an operator imports files; no source is queried live. */
-export type CourtSource = 'none' | 'imported';
+/**
+ * Where this installation gets a court's dockets: `courtlistener`, `rss`, `scotus`, the name of a source that pushes them,
+ * `imported` (an operator imports files), or `none`.
+ */
+export type CourtSource = string;
+
+/** What is known of a court beyond the registry and the configuration. */
+export interface CourtNews {
+  /** A source that brings its dockets does not work as it should, or is paused. */
+  readonly degraded?: boolean;
+  /** The source that pushes its dockets; absent if none does. */
+  readonly pushedBy?: string;
+}
 
 /** The pattern of case numbers if the court publishes no format. */
 export const ANY_CASE_NUMBER = '^[A-Za-z0-9][A-Za-z0-9 .,:/()\\-]{0,63}$';
@@ -17,7 +28,8 @@ export interface StatusCourt {
   readonly region: string | null;
   readonly level: CourtLevel;
   readonly language: CourtLanguage;
-  readonly status: 'live' | 'planned';
+  /** Both `live` and `degraded` courts can be queried. */
+  readonly status: 'live' | 'degraded' | 'planned';
   readonly coverage: Coverage;
   readonly case_id_format: { readonly pattern: string; readonly example: string | null };
   readonly source: CourtSource;
@@ -71,6 +83,13 @@ function statusCourt(court: Court, source: CourtSource, cadence: number | null):
     case_management_system: court.caseManagementSystem,
     notes: court.pattern === null ? [NO_FORMAT, court.note].filter((note) => note !== null).join(' ') : court.note,
   };
+}
+
+/** A court with what is known of it now. */
+export function courtNow(court: StatusCourt, news: CourtNews | undefined): StatusCourt {
+  const status = court.status === 'live' && news?.degraded ? 'degraded' : court.status;
+  const source = court.source === 'imported' ? (news?.pushedBy ?? court.source) : court.source;
+  return status === court.status && source === court.source ? court : { ...court, status, source };
 }
 
 function countCoverage(courts: readonly Court[]): CoverageCounts {

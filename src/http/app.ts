@@ -16,6 +16,7 @@ import { payments } from '../projections/payments.ts';
 import type { Projection } from '../projections/projection.ts';
 import type { ProjectionRunner } from '../projections/runner.ts';
 import { createCourtStandings } from '../queries/court-standings.ts';
+import { type LiveCoverage, NO_LIVE_SOURCE } from '../sources/coverage.ts';
 import type { EventLog } from '../storage/event-log.ts';
 import type { PayloadStore } from '../storage/payload-store.ts';
 import type { ReadStore } from '../storage/read-store.ts';
@@ -76,6 +77,8 @@ export interface AppDependencies {
   readonly localRpcUrl: string | null;
   /** Who may push dockets; if left out, nobody. */
   readonly push?: PushDependencies | undefined;
+  /** The live sources of each court; if left out, there is none. */
+  readonly coverage?: LiveCoverage | undefined;
   /** If left out, nothing is traced. */
   readonly tracer?: Tracer | undefined;
   /** Which web pages may call the MCP endpoint; if left out, none. */
@@ -84,8 +87,11 @@ export interface AppDependencies {
 
 const NO_PAGES: OriginRules = { allowed: [], loopback: false };
 
-/** Operators import dockets from files; this release asks no court by itself. */
-const sourceOf = (court: Court): CourtSource => (isLive(court) ? 'imported' : 'none');
+/** The fullest of the live sources of a court; without any, what operators import. */
+const sourceAmong =
+  ({ sourcesOf }: LiveCoverage) =>
+  (court: Court): CourtSource =>
+    isLive(court) ? (sourcesOf(court)[0] ?? 'imported') : 'none';
 
 /** Builds the public port, ready to listen. */
 export function buildApp(dependencies: AppDependencies): FastifyInstance {
@@ -96,8 +102,16 @@ export function buildApp(dependencies: AppDependencies): FastifyInstance {
   const reachOf = ({ name }: Pick<Projection, 'name'>, patienceMs?: number) =>
     createFreshness({ log: storage.log, runner, projection: name, patienceMs });
   const freshness = reachOf(cases);
-  const standings = createCourtStandings({ ...storage, freshness: reachOf(courtRecords), clock });
-  const statusOf = { service, courts, sourceOf, health, standings };
+  const coverage = dependencies.coverage ?? NO_LIVE_SOURCE;
+  const standings = createCourtStandings({
+    ...storage,
+    freshness: reachOf(courtRecords),
+    courts,
+    liveSourcesOf: coverage.sourcesOf,
+    clock,
+  });
+  const sourceOf = sourceAmong(coverage);
+  const statusOf = { service, courts, sourceOf, cadenceOf: coverage.cadenceOf, health, standings };
   const status = statusEndpoint(statusOf);
   const v1Status = v1StatusEndpoint(statusOf);
   const readCase = caseRoute({ ...storage, freshness, clock, sandbox });

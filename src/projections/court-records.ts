@@ -11,6 +11,8 @@ export type CourtRecord = {
   readonly casesKnown: number;
   /** When a source last provided a docket of the court. */
   readonly lastSuccessAt: Instant | null;
+  /** Which one; absent before the first, and in records of earlier versions. */
+  readonly lastSource?: string;
 };
 
 type CourtEvent = EventOf<typeof DocketOpened> | EventOf<typeof DocketChecked>;
@@ -35,6 +37,6 @@ export const courtRecords: Projection<CourtEvent> = {
     if (type === 'DocketOpened') return { ...before, casesKnown: before.casesKnown + 1 };
     if (data.outcome === 'abandoned' || data.outcome === 'failed') return document;
     const isNewer = before.lastSuccessAt === null || data.askedAt > before.lastSuccessAt;
-    return isNewer ? { ...before, lastSuccessAt: data.askedAt } : before;
+    return isNewer ? { ...before, lastSuccessAt: data.askedAt, lastSource: data.source } : before;
   },
 };

@@ -1,6 +1,6 @@
 /**
  * Read model of live sources (docs/design/sources.md#standing): whether each works, what is paused, when it last
- * provided something for which court, its alerts, and backfills. Sources that push and files count as sources, too.
+ * provided something for which court, and its alerts. Sources that push and files count as sources, too.
  */
 import { unreachable } from '../commands/decider.ts';
 import { DocketChecked } from '../events/docket.ts';
@@ -8,8 +8,6 @@ import type { EventOf } from '../events/event.ts';
 import {
   AlertEnded,
   AlertSubscribed,
-  BackfillEnded,
-  BackfillOrdered,
   SourcePaused,
   SourceResumed,
   SourceStandingChanged,
@@ -25,8 +23,6 @@ export const SOURCE_RECORDS = 'source-records';
 export const SOURCE_COURTS = 'source-courts';
 /** Alerts in force, by name of the source and its id of the case. */
 export const SOURCE_ALERTS = 'source-alerts';
-/** By id. */
-export const SOURCE_BACKFILLS = 'source-backfills';
 
 export type Paused = { readonly since: Instant; readonly by: string; readonly reason: string };
 
@@ -67,7 +63,12 @@ export type SourceRecord = SourceStanding & {
   readonly alertsLost: readonly LostAlert[];
 };
 
-export type SourceCourt = SourceStanding & { readonly source: string; readonly court: string };
+export type SourceCourt = SourceStanding & {
+  readonly source: string;
+  readonly court: string;
+  /** Paused, or not working. Absent otherwise, so that an index of it has only such courts. */
+  readonly trouble?: true;
+};
 
 export type SourceAlert = {
   readonly source: string;
@@ -80,19 +81,6 @@ export type SourceAlert = {
   readonly renewedAt: Instant | null;
 };
 
-export type Backfill = {
-  readonly courts: readonly string[] | null;
-  readonly since: string | null;
-  readonly by: string;
-  readonly reason: string;
-  readonly orderedAt: Instant;
-  readonly ended: {
-    readonly outcome: 'completed' | 'cancelled';
-    readonly looked: number;
-    readonly at: Instant;
-  } | null;
-};
-
 const EVENTS = [
   DocketChecked,
   SourcePaused,
@@ -102,8 +90,6 @@ const EVENTS = [
   WebhookApplied,
   AlertSubscribed,
   AlertEnded,
-  BackfillOrdered,
-  BackfillEnded,
 ] as const;
 type Event = EventOf<(typeof EVENTS)[number]>;
 
@@ -119,7 +105,11 @@ const ofCourt = (source: string, court: string): Target => ({ collection: SOURCE
 export const sourceRecords: Projection<Event> = {
   name: SOURCE_RECORDS,
   events: EVENTS,
-  collections: [SOURCE_RECORDS, SOURCE_COURTS, SOURCE_ALERTS, SOURCE_BACKFILLS].map((name) => ({ name, indexes: [] })),
+  collections: [
+    { name: SOURCE_RECORDS, indexes: [] },
+    { name: SOURCE_COURTS, indexes: [['trouble'], ['source']] },
+    { name: SOURCE_ALERTS, indexes: [['source']] },
+  ],
   forOperators: true,
 
   targets({ event: { type, data }, recorded }) {
@@ -139,9 +129,6 @@ export const sourceRecords: Projection<Event> = {
         return [{ collection: SOURCE_ALERTS, id: `${data.source} ${data.sourceCaseId}` }];
       case 'AlertEnded':
         return [{ collection: SOURCE_ALERTS, id: `${data.source} ${data.sourceCaseId}` }, ofSource(data.source)];
-      case 'BackfillOrdered':
-      case 'BackfillEnded':
-        return [{ collection: SOURCE_BACKFILLS, id: data.backfillId }];
       default:
         return unreachable(type);
     }
@@ -155,12 +142,10 @@ export const sourceRecords: Projection<Event> = {
       case SOURCE_COURTS: {
         const space = target.id.lastIndexOf(' ');
         const [source, court] = [target.id.slice(0, space), target.id.slice(space + 1)];
-        return foldStanding((document as SourceCourt | null) ?? { ...NEW_STANDING, source, court }, event, at);
+        return foldCourt((document as SourceCourt | null) ?? { ...NEW_STANDING, source, court }, event, at);
       }
-      case SOURCE_ALERTS:
-        return foldAlert(document as SourceAlert | null, event, at);
       default:
-        return foldBackfill(document as Backfill | null, event, at);
+        return foldAlert(document as SourceAlert | null, event, at);
     }
   },
 };
@@ -210,6 +195,15 @@ function foldStanding<Document extends SourceStanding>(document: Document, event
   }
 }
 
+function foldCourt(document: SourceCourt, event: Event, at: Instant): SourceCourt {
+  const { trouble: _, ...folded } = foldStanding(document, event, at);
+  return isTroubled(folded) ? { ...folded, trouble: true } : folded;
+}
+
+/** Whether it is paused, or does not work as it should. */
+export const isTroubled = ({ paused, standing }: Pick<SourceStanding, 'paused' | 'standing'>): boolean =>
+  paused !== null || (standing !== null && standing.standing !== 'working');
+
 function foldSource(document: SourceRecord, event: Event, at: Instant): SourceRecord {
   const { webhooks } = document;
   switch (event.type) {
@@ -242,16 +236,6 @@ function foldAlert(document: SourceAlert | null, event: Event, at: Instant): Sou
   if (event.type !== 'AlertEnded') return document;
   // A late end of an alert that another one has replaced.
   return document?.alertId === event.data.alertId ? null : document;
-}
-
-function foldBackfill(document: Backfill | null, event: Event, at: Instant): Backfill | null {
-  if (event.type === 'BackfillOrdered') {
-    const { courts, since, by, reason } = event.data;
-    return { courts, since, by, reason, orderedAt: at, ended: null };
-  }
-  if (event.type !== 'BackfillEnded' || document === null) return document;
-  const { outcome, looked } = event.data;
-  return { ...document, ended: { outcome, looked, at } };
 }
 
 const later = (known: Instant | null, at: Instant): Instant => (known === null || at > known ? at : known);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { courts } from '../../src/courts/registry.ts';
-import { statusCourts } from '../../src/courts/status-courts.ts';
+import { courtNow, statusCourts } from '../../src/courts/status-courts.ts';
 
 describe('the courts of the status answer (docs/design/interface.md#4.4)', () => {
   const status = statusCourts(courts, (court) => (court.code === 'cand' ? 'imported' : 'none'));
@@ -69,5 +69,17 @@ describe('the courts of the status answer (docs/design/interface.md#4.4)', () =>
       () => 300,
     );
     expect(polled.map((court) => court.refresh_cadence_seconds)).toEqual([300, 300]);
+  });
+
+  it('shows a live court as degraded, and never a planned one', () => {
+    const { courts: both } = statusCourts(
+      courts.filter(({ code }) => code === 'cand' || code === 'qc_cs'),
+      ({ code }) => (code === 'cand' ? 'rss' : 'none'),
+    );
+    const shown = both.map((court) => courtNow(court, { degraded: true, pushedBy: 'county-scraper' }));
+    expect(shown.map(({ status }) => status).sort()).toEqual(['degraded', 'planned']);
+    // A live source shows more than a push, and a planned court has none.
+    expect(shown.map(({ source }) => source).sort()).toEqual(['none', 'rss']);
+    expect(courtNow(both[0]!, undefined)).toBe(both[0]);
   });
 });

@@ -26,6 +26,7 @@ describe('the record of a court', () => {
     expect(folded([opened, checked('complete', 1), checked('unchanged', 2), opened])).toEqual({
       casesKnown: 2,
       lastSuccessAt: at(2),
+      lastSource: 'file',
     });
   });
   it('keeps the newest success, in any order of recording', () => {

@@ -1,12 +1,10 @@
-/** Given events about sources, when the read model folds them, then it shows each source, court, alert and backfill. */
+/** Given events about sources, when the read model folds them, then it shows each source, court and alert. */
 import { describe, expect, it } from 'vitest';
 import { DocketChecked } from '../../src/events/docket.ts';
 import type { DomainEvent, JsonObject } from '../../src/events/event.ts';
 import {
   AlertEnded,
   AlertSubscribed,
-  BackfillEnded,
-  BackfillOrdered,
   SourcePaused,
   SourceResumed,
   SourceStandingChanged,
@@ -94,6 +92,17 @@ describe('the read model of sources', () => {
     expect(resumed['source-records rss']).toMatchObject({ paused: null });
   });
 
+  it('marks courts that are paused or do not work, for as long as that lasts', () => {
+    const silent = { source: 'rss', court: 'cand', why: 'silent', at: at(1) } as const;
+    const degraded: Recorded = [SourceStandingChanged.of({ ...silent, standing: 'degraded' }), 1];
+    const working: Recorded = [SourceStandingChanged.of({ ...silent, standing: 'working', why: null }), 2];
+    const trouble = (...events: readonly Recorded[]) => folded(...events)['source-courts rss cand']?.trouble;
+    expect(trouble(degraded)).toBe(true);
+    expect(trouble(degraded, working)).toBeUndefined();
+    expect(trouble(degraded, [SourcePaused.of(pause('cand')), 2], working)).toBe(true);
+    expect(trouble([SourcePaused.of(pause('cand')), 2], [SourceResumed.of(pause('cand')), 3])).toBeUndefined();
+  });
+
   it('counts messages that were pushed, and what became of them', () => {
     const message = { source: 'courtlistener', keyHash: HASH } as const;
     const documents = folded(
@@ -158,16 +167,5 @@ describe('the read model of sources', () => {
     expect(alertsLost.map(({ sourceCaseId }) => sourceCaseId)).toEqual(
       Array.from({ length: 20 }, (_, index) => String(29 - index)),
     );
-  });
-
-  it('shows backfills until and after they end', () => {
-    const backfillId = '0b7c2f36-5c3a-4a7e-9d0e-0d8f4f1f2a11';
-    const ordered = BackfillOrdered.of({ backfillId, courts: ['cand'], since: '2026-01-01', ...act });
-    const key = `source-backfills ${backfillId}`;
-    expect(folded([ordered, 1])[key]).toMatchObject({ courts: ['cand'], orderedAt: at(1), ended: null });
-    const ended = BackfillEnded.of({ backfillId, outcome: 'completed', looked: 12 });
-    expect(folded([ordered, 1], [ended, 8])[key]).toMatchObject({
-      ended: { outcome: 'completed', looked: 12, at: at(8) },
-    });
   });
 });

@@ -78,7 +78,7 @@ export const v1Monitor = (answer: MonitorAnswer, call: V1Call): JsonObject => ({
   changed: answer.changed,
 });
 
-/** A court in the shape of version 1, which has no `jurisdiction_country`. */
-export function v1Court({ jurisdiction_country: _, ...court }: StatusCourt): Omit<StatusCourt, 'jurisdiction_country'> {
-  return court;
+/** A court in the shape of version 1, which has no `jurisdiction_country` and knows only live and planned courts. */
+export function v1Court({ jurisdiction_country: _, ...court }: StatusCourt) {
+  return { ...court, status: court.status === 'planned' ? ('planned' as const) : ('live' as const) };
 }

@@ -2,7 +2,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { FastifyInstance } from 'fastify';
 import type { Court } from '../../courts/court.ts';
-import { type CourtSource, type StatusCourt, statusCourts } from '../../courts/status-courts.ts';
+import { type CourtSource, courtNow, type StatusCourt, statusCourts } from '../../courts/status-courts.ts';
 import type { CourtStandings, StandingsReader } from '../../queries/court-standings.ts';
 import { type Clock, type Instant, MICROS_PER_SECOND, toInstant } from '../../runtime/instant.ts';
 import { type Health, operationalStatus } from '../admin/health.ts';
@@ -22,6 +22,8 @@ export interface StatusDependencies {
   readonly courts: readonly Court[];
   /** What provides the dockets of a court on this service. */
   readonly sourceOf: (court: Court) => CourtSource;
+  /** Seconds between two looks at a court's source; null, as if left out: it is not looked at regularly. */
+  readonly cadenceOf?: (court: Court) => number | null;
   readonly health: () => Health;
   /** What is known about the cases of each court. */
   readonly standings: StandingsReader;
@@ -113,21 +115,28 @@ function endings({ ending }: StatusVersion, clock: Clock): (requestId: string) =
   };
 }
 
+/** A court's text. It makes up nearly all of the body, so it is written again only if the court has changed. */
+function courtText(listed: StatusCourt, shown: StatusVersion['court']): (known: CourtStandings | null) => string {
+  const textFor = (court: StatusCourt): string => JSON.stringify(shown(court)).slice(0, -1);
+  let [now, text] = [listed, textFor(listed)];
+  return (known) => {
+    const next = courtNow(listed, known?.get(listed.court_code));
+    if (next.status !== now.status || next.source !== now.source) [now, text] = [next, textFor(next)];
+    return `${text},${JSON.stringify(standingOf(listed.court_code, known)).slice(1)}`;
+  };
+}
+
 interface StatusAnswers {
   /** A promise only until the first body is compressed. */
   current(): EndedVariants | Promise<EndedVariants>;
 }
 
 function statusAnswers(
-  { service, courts, sourceOf, health, standings }: StatusDependencies,
+  { service, courts, sourceOf, cadenceOf, health, standings }: StatusDependencies,
   { apiVersion, court }: StatusVersion,
 ): StatusAnswers {
-  // Courts do not change while the service runs, and they make up nearly all of the body.
-  const listed = statusCourts(courts, sourceOf);
-  const courtTexts = listed.courts.map((each) => ({
-    code: each.court_code,
-    text: JSON.stringify(court(each)).slice(0, -1),
-  }));
+  const listed = statusCourts(courts, sourceOf, cadenceOf);
+  const courtTexts = listed.courts.map((each) => courtText(each, court));
   const summary = JSON.stringify(listed.coverage_summary);
   let variants: EndedVariants | null = null;
   let building: Promise<EndedVariants> | null = null;
@@ -149,7 +158,7 @@ function statusAnswers(
   };
   /** Everything before the ending. */
   const textOf = (head: object, known: CourtStandings | null): string => {
-    const told = courtTexts.map(({ code, text }) => `${text},${JSON.stringify(standingOf(code, known)).slice(1)}`);
+    const told = courtTexts.map((textOfCourt) => textOfCourt(known));
     return `${JSON.stringify(head).slice(0, -1)},"courts":[${told.join(',')}],"coverage_summary":${summary}`;
   };
   const build = async (head: object): Promise<EndedVariants> => {

@@ -105,6 +105,17 @@ describe('GET /v2/status (docs/design/interface.md#4.4)', () => {
     expect(answer).not.toContain('10.0.0.7');
   });
 
+  it('shows which courts are degraded and who pushes them, for as long as that is so', async () => {
+    const cand = async () =>
+      (await body()).courts.find((court) => (court as { court_code: string }).court_code === 'cand');
+    const record = { casesKnown: 2, lastSuccessAt: null };
+    known = new Map([['cand', { ...record, degraded: true, pushedBy: 'county-scraper' }]]);
+    expect(await cand()).toMatchObject({ status: 'degraded', source: 'county-scraper', cases_known: 2 });
+    known = new Map([['cand', record]]);
+    await settled();
+    expect(await cand()).toMatchObject({ status: 'live', source: 'imported', cases_known: 2 });
+  });
+
   it('is rebuilt when something changed, at most once a second', async () => {
     await settled();
     const before = await body();

@@ -3,7 +3,8 @@ import { createHash } from 'node:crypto';
 import type { Court } from '../../../courts/court.ts';
 import { rankCourts } from '../../../courts/nearest-courts.ts';
 import { isLive } from '../../../courts/registry.ts';
-import { type StatusCourt, statusCourts } from '../../../courts/status-courts.ts';
+import { courtNow, type StatusCourt, statusCourts } from '../../../courts/status-courts.ts';
+import type { CourtStandings } from '../../../queries/court-standings.ts';
 import { echo, type Issue } from '../../parameters/issues.ts';
 import type { StatusDependencies } from '../../v2/status.ts';
 import { freeTool } from '../free-tool.ts';
@@ -51,8 +52,7 @@ interface Filters {
 
 interface Listed {
   readonly court: Court;
-  /** The members that a model needs, as JSON. */
-  readonly json: string;
+  readonly listed: StatusCourt;
   /** The searchable text, with a space around each word. */
   readonly words: string;
 }
@@ -61,7 +61,7 @@ export function courtListTool({ service, courts, sourceOf, standings }: StatusDe
   const shown = statusCourts(courts, sourceOf).courts;
   const all = courts.flatMap((court, index): Listed[] => {
     const status = shown[index];
-    return status ? [{ court, json: JSON.stringify(shortly(status)), words: searchable(court) }] : [];
+    return status ? [{ court, listed: status, words: searchable(court) }] : [];
   });
   const regions = new Set(courts.flatMap(({ region }) => region ?? []));
 
@@ -86,20 +86,18 @@ export function courtListTool({ service, courts, sourceOf, standings }: StatusDe
       const next = offset + page.length < found.length ? cursorOf(filters, offset + page.length) : null;
       const rest = { total: found.length, next_cursor: next, ...advice(filters, found, courts) };
       const known = standings.latest();
-      const list = page
-        .map(({ court, json }) => withCount(json, known && (known.get(court.code)?.casesKnown ?? 0)))
-        .join(',');
+      const list = page.map(({ listed }) => JSON.stringify(shortly(listed, known))).join(',');
       return `{"meta":${JSON.stringify(meta)},"courts":[${list}],${JSON.stringify(rest).slice(1)}`;
     },
   });
 }
 
-/** Fewer members per court than in the status. */
-const shortly = ({ refresh_cadence_seconds: _, case_management_system: __, ...court }: StatusCourt) => court;
-
-/** @param casesKnown null if unknown */
-const withCount = (json: string, casesKnown: number | null): string =>
-  `${json.slice(0, -1)},"cases_known":${casesKnown}}`;
+/** Fewer members per court than in the status. @param known null if nothing is known yet */
+function shortly(listed: StatusCourt, known: CourtStandings | null) {
+  const standing = known?.get(listed.court_code);
+  const { refresh_cadence_seconds: _, case_management_system: __, ...court } = courtNow(listed, standing);
+  return { ...court, cases_known: known && (standing?.casesKnown ?? 0) };
+}
 
 const searchable = ({ code, aliases, name, region, system }: Court): string =>
   ` ${plain([code, code.replaceAll('_', ' '), ...aliases, name, region ?? '', system].join(' '))} `;

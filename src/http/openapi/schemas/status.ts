@@ -7,22 +7,27 @@ const Text = z.string().nullable();
 const Count = z.int().min(0);
 
 const COURT_BEFORE_COUNTRY = { court_code: z.string(), name: z.string() };
+const PLANNED = 'A `planned` court is listed but cannot be queried: 422.';
 const COURT_AFTER_COUNTRY = {
   region: Text,
   level: z.enum(['supreme', 'appellate', 'trial', 'bankruptcy', 'special']),
   language: CourtLanguage,
-  status: z.enum(['live', 'planned']).describe('A `planned` court is listed but cannot be queried: 422.'),
+  status: z
+    .enum(['live', 'degraded', 'planned'])
+    .describe(
+      `${PLANNED} A \`degraded\` court can be queried, but a source of its dockets is silent, failing or paused, so answers may be older than usual; each says its age.`,
+    ),
   coverage: z.enum(['full', 'partial', 'planned']),
   case_id_format: z.object({
     pattern: z.string().describe('Regular expression that the whole case number matches.'),
     example: Text,
   }),
   source: z
-    .enum(['none', 'imported'])
+    .string()
     .describe(
-      'How its dockets are obtained. `imported`: an operator imports files; the court is not queried live. More values may be added.',
+      'Where its dockets come from: `courtlistener`, `rss` (the court’s own feed), `scotus` (the Supreme Court’s own files), the name of a source that pushes them, `imported` (an operator imports files; nothing is asked live), or `none`.',
     ),
-  refresh_cadence_seconds: Count.nullable(),
+  refresh_cadence_seconds: Count.nullable().describe('How often its feed is read; null if it has none.'),
   case_management_system: Text,
   notes: Text,
   cases_known: Count.nullable().describe('Cases that can be queried now; null while unknown.'),
@@ -30,7 +35,11 @@ const COURT_AFTER_COUNTRY = {
 };
 
 export const Court = z.object({ ...COURT_BEFORE_COUNTRY, jurisdiction_country: Country, ...COURT_AFTER_COUNTRY });
-export const V1Court = z.object({ ...COURT_BEFORE_COUNTRY, ...COURT_AFTER_COUNTRY });
+export const V1Court = z.object({
+  ...COURT_BEFORE_COUNTRY,
+  ...COURT_AFTER_COUNTRY,
+  status: z.enum(['live', 'planned']).describe(PLANNED),
+});
 
 const COUNTS = { total: Count, full: Count, partial: Count, planned: Count };
 export const CoverageSummary = z.object({
