@@ -285,6 +285,10 @@ async function start(config: Config, options: ServiceOptions, undo: Undo): Promi
       steadyClock,
       metrics,
     },
+    webhooks:
+      config.sources.courtListener.webhookSecret === null
+        ? undefined
+        : { secret: config.sources.courtListener.webhookSecret, metrics },
     tracer,
     mcpOrigins: { allowed: config.mcpAllowedOrigins, loopback: !config.production },
   });

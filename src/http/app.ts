@@ -26,6 +26,7 @@ import type { Health } from './admin/health.ts';
 import type { HttpMetrics } from './admin/metrics/http-metrics.ts';
 import { type ClientAddresses, createClientAddresses } from './client-address.ts';
 import { registerDocs } from './docs/register-docs.ts';
+import { registerWebhooks, type WebhookDependencies } from './ingest/courtlistener.ts';
 import { type PushDependencies, registerPush } from './ingest/push-dockets.ts';
 import { createMcp } from './mcp/mcp.ts';
 import type { OriginRules } from './mcp/origins.ts';
@@ -79,6 +80,8 @@ export interface AppDependencies {
   readonly push?: PushDependencies | undefined;
   /** The live sources of each court; if left out, there is none. */
   readonly coverage?: LiveCoverage | undefined;
+  /** CourtListener's webhooks; if left out, there is no address for them. */
+  readonly webhooks?: WebhookDependencies | undefined;
   /** If left out, nothing is traced. */
   readonly tracer?: Tracer | undefined;
   /** Which web pages may call the MCP endpoint; if left out, none. */
@@ -179,6 +182,7 @@ export function buildApp(dependencies: AppDependencies): FastifyInstance {
     resultIds: dependencies.resultIds,
   });
   if (dependencies.push) registerPush(app, { ...storage, ...dependencies.push, runner, clock, clientAddresses });
+  if (dependencies.webhooks) registerWebhooks(app, { ...storage, ...dependencies.webhooks, clock });
   registerDocs(app, { localRpcUrl, merchant });
   return app;
 }

@@ -6,6 +6,10 @@ declare module 'fastify' {
   interface FastifyInstance {
     routeTable: RouteTable;
   }
+  interface FastifyContextConfig {
+    /** Whether nobody may learn from any answer that the route exists. */
+    readonly isSecret?: boolean;
+  }
 }
 
 export interface RouteTable {
@@ -23,7 +27,8 @@ const DOCUMENTATION = '/docs';
 /** Collects the routes that are added to the instance from now on. */
 export function collectRoutes(app: FastifyInstance): RouteTable {
   const methodsByPath = new Map<string, Set<string>>();
-  app.addHook('onRoute', ({ url, method }) => {
+  app.addHook('onRoute', ({ url, method, config }) => {
+    if (config?.isSecret) return;
     const methods = methodsByPath.get(url) ?? new Set<string>();
     for (const each of [method].flat()) methods.add(each);
     methodsByPath.set(url, methods);

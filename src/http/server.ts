@@ -281,13 +281,20 @@ function drainOnClose(app: FastifyInstance, connections: Connections): { readonl
   return state;
 }
 
+/** A path with a secret may be mistyped, so of a path without a route only the beginning is logged. */
+function loggedPath({ is404, url, routeOptions }: FastifyRequest): string {
+  if (routeOptions.config.isSecret) return routeOptions.url ?? NOWHERE;
+  const parts = pathOf(url).split('/');
+  return is404 && parts.length > 3 ? `${parts.slice(0, 3).join('/')}/…` : pathOf(url).slice(0, 200);
+}
+
 /** Logs one line per answer, without the query, which shows who is interested in whom. */
 function logEveryAnswer(app: FastifyInstance): void {
   app.addHook('onResponse', (request, reply, done) => {
     request.log.debug(
       {
         method: request.method,
-        path: pathOf(request.url).slice(0, 200),
+        path: loggedPath(request),
         status: reply.statusCode,
         ms: reply.elapsedTime,
       },

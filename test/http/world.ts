@@ -8,6 +8,7 @@ import { createKeyPairSignerFromBytes } from '@solana/kit';
 import { Keypair, PublicKey } from '@solana/web3.js';
 import { wrapFetchWithPayment, x402Client } from '@x402/fetch';
 import { ExactSvmScheme } from '@x402/svm/exact/client';
+import type { Logger } from 'pino';
 import { ingestDocket } from '../../src/commands/docket/ingest.ts';
 import { handleWithRetry } from '../../src/commands/handle.ts';
 import type { PurchasePorts } from '../../src/commands/purchase/contract.ts';
@@ -47,11 +48,17 @@ export async function openWorld({
   clock = systemClock,
   slotMs = 50,
   unknownTokensPerMinute = null,
+  webhookSecret = null,
+  logger = silent,
 }: {
   readonly clock?: Clock;
   readonly slotMs?: number;
   /** Requests without a valid token that one address may push in a minute. */
   readonly unknownTokensPerMinute?: number | null;
+  /** The last part of the path of CourtListener's webhooks; null: there is none. */
+  readonly webhookSecret?: string | null;
+  /** Of the public port. */
+  readonly logger?: Logger;
 } = {}) {
   const directory = await mkdtemp(join(tmpdir(), 'http-world-'));
   const local = await startLocalChain({
@@ -107,7 +114,7 @@ export async function openWorld({
   async function serve(more: Partial<PurchasePorts> = {}, known: OperatorActs = acts): Promise<number> {
     const app = buildApp({
       service,
-      logger: silent,
+      logger,
       health: () => ({}),
       merchant: { network, payTo, feePayer: feePayer.address, publicUrl: service.publicUrl },
       purchasing: createPurchasing({ ...purchasePorts, ...more }),
@@ -119,6 +126,7 @@ export async function openWorld({
       runner,
       localRpcUrl: local.url,
       mcpOrigins: { allowed: [], loopback: true },
+      webhooks: webhookSecret === null ? undefined : { secret: webhookSecret },
       push: { sources: known, folder: join(directory, 'pushed'), unknownTokensPerMinute, steadyClock },
     });
     apps.push(app);

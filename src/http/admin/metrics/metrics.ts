@@ -10,6 +10,7 @@ import { type PurchaseMetrics, purchaseMetrics } from './purchase-metrics.ts';
 import { type PushMetrics, pushMetrics } from './push-metrics.ts';
 import { type LiveSourceMetrics, liveSourceMetrics } from './source-metrics.ts';
 import { Sources, type SourcesOptions } from './sources.ts';
+import { type WebhookMetrics, webhookMetrics } from './webhook-metrics.ts';
 
 export interface Metrics
   extends HttpMetrics,
@@ -17,6 +18,7 @@ export interface Metrics
     CallbackMetrics,
     PushMetrics,
     LiveSourceMetrics,
+    WebhookMetrics,
     ChainMetrics,
     ProjectionMetrics,
     NodeMetrics {
@@ -43,6 +45,7 @@ export function createMetrics(options: SourcesOptions = {}): Metrics {
     ...callbackMetrics(registry, sources),
     ...pushMetrics(registry),
     ...liveSourceMetrics(registry, sources),
+    ...webhookMetrics(registry),
     ...chainMetrics(registry),
     ...projectionMetrics(registry, sources),
     ...nodeMetrics(registry, sources, API_VERSION),

@@ -1,0 +1,143 @@
+/**
+ * A message of CourtListener's webhooks (docs/design/sources.md#webhooks): what it is, and as much of it as is used, with
+ * personal details masked. Total on any bytes.
+ */
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { maskedText } from '../../dockets/mask.ts';
+import { MAX_TEXT } from '../../dockets/text.ts';
+import { canonicalJson, isTooDeep } from '../../events/canonical-json.ts';
+import type { Json, JsonObject } from '../../events/event.ts';
+import { idOf } from './courtlistener.ts';
+
+/** What a message is about, as it is stored until it is applied. */
+export type WebhookContent =
+  /** Entries that are new in their dockets, as in the API. */
+  | { readonly kind: 'entries'; readonly entries: readonly JsonObject[] }
+  /** Alerts that the sender is about to end, and those that it has ended, by docket. */
+  | { readonly kind: 'alerts'; readonly ending: readonly AlertOf[]; readonly ended: readonly AlertOf[] };
+
+export interface AlertOf {
+  readonly docketId: string;
+  readonly alertId: string;
+}
+
+export interface WebhookMessage {
+  /** As the sender numbers its events; null if it does not say. */
+  readonly eventType: number | null;
+  /** Null if the message has no effect. */
+  readonly content: WebhookContent | null;
+  /** Whether it is in the documented form as far as it can be told. */
+  readonly isReadable: boolean;
+  /** The same text for the same message with its keys in another order; null if it is not JSON. */
+  canonical(): string | null;
+}
+
+const DOCKET_ALERT = 1;
+const OLD_ALERTS = 4;
+/** The first version of the format, which only test messages still have. */
+const RETIRED_VERSION = 1;
+
+/** Never rejects. Takes breaks while it masks much text. */
+export async function readWebhook(body: Buffer): Promise<WebhookMessage> {
+  const value = parsed(body);
+  if (value === undefined || isTooDeep(value)) return UNREADABLE;
+  const canonical = () => canonicalJson(value);
+  const head = isObject(value) && isObject(value.webhook) ? value.webhook : null;
+  const payload = isObject(value) && isObject(value.payload) ? value.payload : null;
+  const eventType =
+    typeof head?.event_type === 'number' && Number.isSafeInteger(head.event_type) ? head.event_type : null;
+  const known = { eventType, canonical };
+  if (eventType === null || payload === null) return { ...known, content: null, isReadable: false };
+  if (eventType === OLD_ALERTS) return { ...known, content: alertsIn(payload), isReadable: true };
+  if (eventType !== DOCKET_ALERT || head?.version === RETIRED_VERSION)
+    return { ...known, content: null, isReadable: true };
+  const entries = list(payload.results);
+  if (entries.length === 0) return { ...known, content: null, isReadable: false };
+  return { ...known, content: { kind: 'entries', entries: await maskedEntries(entries) }, isReadable: true };
+}
+
+const UNREADABLE: WebhookMessage = { eventType: null, content: null, isReadable: false, canonical: () => null };
+
+function parsed(body: Buffer): Json | undefined {
+  try {
+    // JSON is UTF-8; other bytes are not replaced silently.
+    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body)) as Json;
+  } catch {
+    return undefined;
+  }
+}
+
+const isObject = (value: unknown): value is JsonObject =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+const list = (value: Json | undefined): readonly JsonObject[] => (Array.isArray(value) ? value.filter(isObject) : []);
+
+function alertsIn({ old_alerts: old, disabled_alerts: disabled }: JsonObject): WebhookContent | null {
+  const of = (alerts: Json | undefined): AlertOf[] =>
+    list(alerts).flatMap(({ id, docket }) => {
+      const [alertId, docketId] = [idOf(id), idOf(docket)];
+      return alertId === null || docketId === null ? [] : [{ alertId, docketId }];
+    });
+  const content = { kind: 'alerts', ending: of(old), ended: of(disabled) } as const;
+  return content.ending.length + content.ended.length === 0 ? null : content;
+}
+
+const ENTRY_FIELDS = [
+  'id',
+  'docket',
+  'entry_number',
+  'date_filed',
+  'time_filed',
+  'description',
+  'pacer_sequence_number',
+  'recap_sequence_number',
+  'date_created',
+  'date_modified',
+] as const;
+const DOCUMENT_FIELDS = [
+  'id',
+  'document_type',
+  'document_number',
+  'attachment_number',
+  'pacer_doc_id',
+  'acms_document_guid',
+  'description',
+  'page_count',
+  'is_sealed',
+  'is_available',
+  'is_free_on_pacer',
+  'date_modified',
+] as const;
+
+/** A longer value of another field than the text is not one of the sender's. */
+const MAX_VALUE = 200;
+const WORK_MS = 25;
+
+async function maskedEntries(entries: readonly JsonObject[]): Promise<readonly JsonObject[]> {
+  const masked: JsonObject[] = [];
+  let since = performance.now();
+  for (const entry of entries) {
+    masked.push({
+      ...fieldsOf(entry, ENTRY_FIELDS),
+      recap_documents: list(entry.recap_documents).map((document) => fieldsOf(document, DOCUMENT_FIELDS)),
+    });
+    if (performance.now() - since < WORK_MS) continue;
+    // Other requests are answered meanwhile.
+    await nextTurn();
+    since = performance.now();
+  }
+  return masked;
+}
+
+function fieldsOf(from: JsonObject, names: readonly string[]): JsonObject {
+  const fields: Record<string, Json> = {};
+  for (const name of names) {
+    const value = from[name];
+    if (name === 'description' && typeof value === 'string') fields[name] = maskedText(value, MAX_TEXT, 'US');
+    else if (typeof value === 'string' ? value.length <= MAX_VALUE : value === null || isPlain(value)) {
+      fields[name] = value as Json;
+    }
+  }
+  return fields;
+}
+
+const isPlain = (value: Json | undefined): boolean => typeof value === 'number' || typeof value === 'boolean';
