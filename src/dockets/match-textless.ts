@@ -10,11 +10,13 @@ const ENOUGH_WORDS = 0.5;
 export interface MatchRules {
   /** Whether this court gives each number to only one entry; bankruptcy courts reuse it for related entries. */
   readonly numbersAreUnique: boolean;
+  /** Whether entries of this court have no numbers, and their texts are corrected in place. */
+  readonly correctsInPlace: boolean;
   /** Whether an entry was made before the last complete check of the docket, which would then have shown it. */
   isShown(entry: number): boolean;
 }
 
-export const NO_RULES: MatchRules = { numbersAreUnique: false, isShown: () => false };
+export const NO_RULES: MatchRules = { numbersAreUnique: false, correctsInPlace: false, isShown: () => false };
 
 interface Unpaired {
   /** All items of both sides. */

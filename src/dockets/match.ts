@@ -4,6 +4,7 @@
  * no text yet, what remains. Two different ids of one kind always mean two filings.
  */
 import { hasMark, sameUnderMasks } from './masked-text.ts';
+import { DOCUMENT_NUMBER, pairInPlace } from './match-in-place.ts';
 import { differ, groupBy, type Item, type Matchable, nearEnough, type Pair, toItem } from './match-item.ts';
 import { type MatchRules, NO_RULES, pairTextless } from './match-textless.ts';
 import { textKey } from './text.ts';
@@ -65,6 +66,7 @@ export function matchEntries(
   pairByText(free(), open(), taken, pair);
   pairTextless({ filings, incoming, free, open, taken, pair, whole, rules });
   pairRedacted(free(), open(), taken, pair);
+  if (whole && rules.correctsInPlace) pairInPlace({ incoming, filingOf, free, open, taken, pair });
   return { filingOf, duplicates, merges: findMerges(filings, incoming, filingOf, taken) };
 }
 
@@ -224,4 +226,6 @@ function findMerges(
 
 /** Whether nothing of the court's own identifies it; a number that another service counts by is its own affair. */
 const isUnidentified = ({ source }: Item): boolean =>
-  source.documentIdentifier === null && source.sourceIds.pacer_seq_no === undefined;
+  source.documentIdentifier === null &&
+  source.sourceIds.pacer_seq_no === undefined &&
+  source.sourceIds[DOCUMENT_NUMBER] === undefined;

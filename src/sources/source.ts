@@ -40,6 +40,8 @@ export const SOURCE_FAULTS = [
   'open',
   /** An operator has paused it. */
   'paused',
+  /** This service ended the request, or was out of a resource: it says nothing about the source. */
+  'interrupted',
 ] as const;
 export type SourceFault = (typeof SOURCE_FAULTS)[number];
 

@@ -72,6 +72,7 @@ export function compareSnapshot(
     snapshot.complete && isNewer,
     {
       numbersAreUnique: snapshot.court.system === 'US federal district courts',
+      correctsInPlace: snapshot.court.code === 'scotus',
       isShown: (index) => isShown(state, snapshot, index),
     },
   );
@@ -253,6 +254,9 @@ function mergeContent(known: FilingContent, said: FilingContent, stale: boolean)
     (known.description === '' || (!stale && !isSameReport(known.description, said.description)));
   const takesList = said.attachments.length > 0 && (known.attachments.length === 0 || !stale);
   const takesDocument = said.documentIdentifier !== null && (known.documentIdentifier === null || !stale);
+  // Some courts link documents that have no id.
+  const takesLink =
+    known.documentIdentifier === null && said.externalUrl !== null && (known.externalUrl === null || !stale);
   return {
     description: takesText ? said.description : known.description,
     shortDescription:
@@ -263,7 +267,7 @@ function mergeContent(known: FilingContent, said: FilingContent, stale: boolean)
     documentIdentifier: takesDocument ? said.documentIdentifier : known.documentIdentifier,
     documentIdentifierType: takesDocument ? said.documentIdentifierType : known.documentIdentifierType,
     sourceIds: stale ? { ...said.sourceIds, ...known.sourceIds } : { ...known.sourceIds, ...said.sourceIds },
-    externalUrl: takesDocument ? said.externalUrl : known.externalUrl,
+    externalUrl: takesDocument || takesLink ? said.externalUrl : known.externalUrl,
     attachments: takesList ? said.attachments : known.attachments,
   };
 }
