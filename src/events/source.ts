@@ -168,8 +168,10 @@ export type SourceEvent = EventOf<(typeof SOURCE_EVENTS)[number]>;
 
 /** All streams of this family begin so. */
 export const sourceStream = {
-  /** Pauses and standings of a source. */
+  /** Pauses of a source and its courts, and its standing. */
   itself: (source: LiveSourceName): string => `source-${source}`,
+  /** The standing of one court of a source. */
+  court: (source: LiveSourceName, court: string): string => `source-${source}-${court}`,
   /** One id of a source for a case. */
   sourceCase: (source: LiveSourceName, sourceCaseId: string): string => `source-case-${source}-${sourceCaseId}`,
   /** A case that was asked for before any source showed it. */

@@ -69,6 +69,7 @@ export interface AskedCase {
 export type Ingest = (snapshot: DocketSnapshot) => Promise<{ readonly stream: string } | { readonly refused: string }>;
 
 export interface Asking {
+  /** Read it for each request: it becomes more urgent if somebody more urgent waits for the same look. */
   readonly priority: Priority;
   /** Ends the look at once, between two requests or in the middle of one. What was ingested stays. */
   readonly signal: AbortSignal;
@@ -92,6 +93,9 @@ export type Look =
 export interface AskableSource {
   readonly name: LiveSourceName;
   covers(court: Court): boolean;
-  /** Never rejects because of what the source does. Writes `DocketChecked` for each look at a known case, by `ingest`. */
+  /**
+   * Never rejects because of what the source does. Everything that it shows goes through `ingest`, which writes
+   * `DocketChecked`; whoever asks records the looks that failed.
+   */
   ask(asked: AskedCase, asking: Asking): Promise<Look>;
 }

@@ -75,6 +75,23 @@ export async function docketStreamOf(
   }
 }
 
+/** The stream of the one docket that a number means, if any has claimed it. Claims nothing. */
+export async function knownStreamOf(
+  log: Pick<EventLog, 'read'>,
+  court: Court,
+  { canonical, core, complete }: CaseNumber,
+): Promise<string | null> {
+  const { claims } = await readAlias(log, court, canonical);
+  if (complete) {
+    const [first] = claims;
+    if (first || canonical === core) return first?.stream ?? null;
+    return unfinished((await readAlias(log, court, core)).claims, core) ?? null;
+  }
+  const streams = new Set(claims.map(({ stream }) => stream));
+  const [only] = streams;
+  return streams.size === 1 && only !== undefined ? only : null;
+}
+
 async function claim(
   ports: Ports,
   court: Court,
@@ -138,7 +155,7 @@ async function claimAlias(
     await claimIn(ports, alias, { court: court.code, number: canonical, core, stream }, context);
 }
 
-async function readAlias(log: EventLog, court: Court, number: string): Promise<AliasStream> {
+async function readAlias(log: Pick<EventLog, 'read'>, court: Court, number: string): Promise<AliasStream> {
   const name = docketAliasStream(court.code, number);
   const { state, head } = await load(log, docketAliases, name);
   return { name, state, head, claims: state };

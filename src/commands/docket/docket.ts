@@ -4,7 +4,7 @@
  */
 import { DocketChecked, type DocketEvent, DocketForgotten } from '../../events/docket.ts';
 import type { EventOf } from '../../events/event.ts';
-import type { Instant } from '../../runtime/instant.ts';
+import { type Instant, MICROS_PER_SECOND, plus } from '../../runtime/instant.ts';
 import { type Decider, rejected, unreachable } from '../decider.ts';
 import { type DocketState, evolveDocket, NEW_DOCKET } from './fold.ts';
 
@@ -13,6 +13,8 @@ export type DocketCommand =
   | { readonly type: 'RecordChanges'; readonly changes: readonly DocketEvent[] }
   /** Appends an event so that the append of a dead ingest conflicts and can never be recorded. */
   | { readonly type: 'AbandonIngest'; readonly at: Instant }
+  /** A look at the docket failed. One an hour is recorded: a source that is down must not fill the log. */
+  | { readonly type: 'RecordFailedLook'; readonly source: string; readonly askedAt: Instant }
   /** An order to forget it: nothing is recorded after this. */
   | { readonly type: 'Forget'; readonly forgotten: EventOf<typeof DocketForgotten>['data'] };
 
@@ -24,11 +26,13 @@ export type DocketRejection =
   | 'filing_unknown'
   | 'docket_forgotten';
 
+export const FAILED_LOOK_EVERY = 3_600 * MICROS_PER_SECOND;
+
 export const docket: Decider<DocketState, DocketCommand, DocketEvent, DocketRejection> = {
   initialState: NEW_DOCKET,
 
   decide(state, command) {
-    if (state.forgotten) return command.type === 'Forget' ? [] : rejected('docket_forgotten');
+    if (state.forgotten) return endsQuietly(command) ? [] : rejected('docket_forgotten');
     switch (command.type) {
       case 'RecordChanges': {
         const broken = brokenRule(state, command.changes);
@@ -44,6 +48,13 @@ export const docket: Decider<DocketState, DocketCommand, DocketEvent, DocketReje
             ingestId: null,
           }),
         ];
+      case 'RecordFailedLook': {
+        const { source, askedAt } = command;
+        const { opened, lastFailedAt } = state;
+        const isRecent = lastFailedAt !== null && askedAt < plus(lastFailedAt, FAILED_LOOK_EVERY);
+        if (!opened || isRecent) return [];
+        return [DocketChecked.of({ source, askedAt, complete: false, outcome: 'failed', ingestId: null })];
+      }
       case 'Forget':
         return [DocketForgotten.of(command.forgotten)];
       default:
@@ -54,6 +65,9 @@ export const docket: Decider<DocketState, DocketCommand, DocketEvent, DocketReje
   evolve: (state, event) => evolveDocket(state, [event]),
   evolveAll: evolveDocket,
 };
+
+/** Whether a forgotten docket makes the command pointless rather than wrong. */
+const endsQuietly = ({ type }: DocketCommand): boolean => type === 'Forget' || type === 'RecordFailedLook';
 
 /**
  * Returns the broken rule, if any. A docket is opened once and its baseline completed once. A filing is recorded once,

@@ -26,6 +26,8 @@ export interface DocketState {
   readonly baseline: 'none' | 'started' | 'completed';
   readonly lastAskedAt: Instant | null;
   readonly lastCompleteAskedAt: Instant | null;
+  /** When a look last failed. */
+  readonly lastFailedAt: Instant | null;
   /** Whether any source has returned the docket. An opened docket without that is not answered. */
   readonly checked: boolean;
   /** Whether an order forbids recording anything more. */
@@ -43,6 +45,7 @@ export const NEW_DOCKET: DocketState = {
   baseline: 'none',
   lastAskedAt: null,
   lastCompleteAskedAt: null,
+  lastFailedAt: null,
   checked: false,
   forgotten: false,
 };
@@ -125,6 +128,7 @@ function apply(state: Mutable, event: DocketEvent): void {
 type Check = Extract<DocketEvent, { readonly type: 'DocketChecked' }>['data'];
 
 function applyCheck(state: Mutable, { askedAt, outcome, complete }: Check): void {
+  if (outcome === 'failed') state.lastFailedAt = later(state.lastFailedAt, askedAt);
   if (outcome === 'abandoned' || outcome === 'failed') return;
   state.checked = true;
   state.lastAskedAt = later(state.lastAskedAt, askedAt);
