@@ -1,0 +1,44 @@
+/** Tells operators once a day, while it is so, that a budget is too small for the cases that are watched. */
+import type { BaseLogger } from 'pino';
+import type { LiveSourceName } from '../../events/source.ts';
+import { MICROS_PER_SECOND, type Micros } from '../../runtime/instant.ts';
+import type { FreshnessReport } from './freshness.ts';
+
+const HOUR: Micros = 3_600 * MICROS_PER_SECOND;
+const AGAIN: Micros = 24 * HOUR;
+
+export class FreshnessAlarm {
+  readonly #logger: Pick<BaseLogger, 'info' | 'warn'>;
+  /** When it was last told of each source that is short. */
+  readonly #told = new Map<string, Micros>();
+
+  constructor(logger: Pick<BaseLogger, 'info' | 'warn'>) {
+    this.#logger = logger;
+  }
+
+  observe({ sources }: FreshnessReport, now: Micros): void {
+    for (const source of Object.keys(sources) as LiveSourceName[]) {
+      const plan = sources[source];
+      const told = this.#told.get(source);
+      if (!plan) continue;
+      if (plan.cannotBeKept === 0) {
+        if (told !== undefined) this.#logger.info({ part: source }, 'its budget suffices for the watched cases again');
+        this.#told.delete(source);
+      } else if (told === undefined || Math.abs(now - told) >= AGAIN) {
+        this.#told.set(source, now);
+        const [shortest] = plan.short;
+        const hours = shortest ? `${inHours(shortest.every)} h, possible is every ${inHours(shortest.possible)} h` : '';
+        this.#logger.warn(
+          {
+            alarm: 'cases_not_kept_fresh',
+            part: source,
+            reason: `${plan.cannotBeKept} watched cases need ${plan.requestsPerDayNeeded} requests a day, ${plan.requestsPerDay} are allowed; due every ${hours}`,
+          },
+          'the budget of a source is too small to keep the watched cases fresh',
+        );
+      }
+    }
+  }
+}
+
+const inHours = (micros: Micros): string => (micros / HOUR).toFixed(micros < 10 * HOUR ? 1 : 0);

@@ -1,0 +1,34 @@
+/** What cannot be kept fresh, before it is stale (docs/design/sources.md#watched-cases): for operators. */
+import type { LiveSourceName } from '../../events/source.ts';
+import type { Micros } from '../../runtime/instant.ts';
+import type { Rate } from '../../sources/budget.ts';
+import { planDay, type SourcePlan } from '../../sources/watch-plan.ts';
+import { type Agenda, type AgendaItem, type AgendaOptions, readAgenda } from './agenda.ts';
+import type { Watching } from './watched.ts';
+
+export interface FreshnessReport {
+  /** By source, for those that have a case to look at. */
+  readonly sources: Readonly<Partial<Record<LiveSourceName, SourcePlan>>>;
+  /** Watched cases of courts that no source can be asked about. */
+  readonly unasked: number;
+}
+
+export type RatesOf = (source: LiveSourceName) => readonly Rate[];
+
+export async function freshnessReport(
+  options: AgendaOptions & { readonly rates: RatesOf },
+  watching: Watching,
+): Promise<FreshnessReport> {
+  return reportOf(await readAgenda(options, watching), options.rates, watching.now);
+}
+
+export function reportOf({ items, unasked }: Agenda, rates: RatesOf, now: Micros): FreshnessReport {
+  const bySource = new Map<LiveSourceName, AgendaItem[]>();
+  for (const item of items) {
+    const cases = bySource.get(item.source);
+    if (cases) cases.push(item);
+    else bySource.set(item.source, [item]);
+  }
+  const plans = [...bySource].map(([source, cases]) => [source, planDay(cases, rates(source), now)] as const);
+  return { sources: Object.fromEntries(plans), unasked };
+}

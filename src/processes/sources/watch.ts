@@ -1,0 +1,244 @@
+/**
+ * The watch over cases (docs/design/sources.md#watched-cases): looks at each watched case before it is stale, most urgent
+ * first, with what the budget of its source leaves. One node does it. All that it knows is in the log, so a kill loses
+ * nothing but the look under way, which the source's own cursor continues.
+ */
+import { randomUUID } from 'node:crypto';
+import type { BaseLogger } from 'pino';
+import { record } from '../../commands/handle.ts';
+import { want } from '../../commands/source/wanted.ts';
+import { type LiveSourceName, sourceStream } from '../../events/source.ts';
+import { type Clock, type Instant, latest, MICROS_PER_SECOND, type Micros, toInstant } from '../../runtime/instant.ts';
+import { pause } from '../../runtime/pause.ts';
+import type { Fault, Look, SourceFault } from '../../sources/source.ts';
+import { urgency } from '../../sources/watch-plan.ts';
+import type { EventLog } from '../../storage/event-log.ts';
+import type { ReadStore } from '../../storage/read-store.ts';
+import { Trouble } from '../../storage/trouble.ts';
+import { whileHeld } from '../../storage/while-held.ts';
+import { type AgendaItem, type AgendaOptions, backOff, readAgenda } from './agenda.ts';
+import type { SourceDesk } from './desk.ts';
+import { type RatesOf, reportOf } from './freshness.ts';
+import { FreshnessAlarm } from './freshness-alarm.ts';
+import { LookBackOff } from './look-back-off.ts';
+import { watchedSince } from './watched.ts';
+
+export interface CaseWatchOptions {
+  readonly log: Pick<EventLog, 'append' | 'read'>;
+  readonly readStore: ReadStore;
+  readonly desk: SourceDesk;
+  readonly isCovered?: AgendaOptions['isCovered'];
+  readonly rates: RatesOf;
+  /** `config.sources.watchDays`. */
+  readonly watchDays: number;
+  readonly clock: Clock;
+  readonly logger: Pick<BaseLogger, 'info' | 'warn' | 'error'>;
+  /** Unique for this process: `leaseOwner()`. */
+  readonly owner: string;
+  /** How often the read model is read, microseconds; a minute if omitted. */
+  readonly agendaEvery?: Micros;
+}
+
+export interface CaseWatch {
+  /** Looks at what is due. @returns when to come again */
+  step(now: Micros, signal?: AbortSignal): Promise<Micros>;
+  /** Steps under the lease until the signal aborts. */
+  run(signal: AbortSignal): Promise<void>;
+}
+
+const NAME = 'case-watch';
+const LEASE_MS = 15_000;
+const STAND_BY_MS = 5_000;
+const MINUTE: Micros = 60 * MICROS_PER_SECOND;
+/** Bounds a step, so that a loop of them notices a lost lease. */
+const LOOKS_PER_STEP = 25;
+/** After an error of storage, and after a fault of the source that names no time. */
+const REST: Micros = 30 * MICROS_PER_SECOND;
+/** Even if the source's time is already over. */
+const SHORTEST_REST: Micros = MICROS_PER_SECOND;
+/** While every source rests, a case of another one may come to be watched. */
+const RESTING_TIMES = 15;
+const LONGEST_PAUSE_MS = 15_000;
+const SHORTEST_PAUSE_MS = 20;
+
+/** The next case would fare no better: the whole source rests. */
+const OF_SOURCE: ReadonlySet<SourceFault> = new Set([
+  'connection',
+  'timeout',
+  'unavailable',
+  'throttled',
+  'blocked',
+  'budget',
+  'unauthorised',
+  'open',
+  'paused',
+  'interrupted',
+]);
+/** Says nothing about the case. After the others it goes to the end of the line, or it would hold up all the rest. */
+const NOT_OF_CASE: ReadonlySet<SourceFault> = new Set([
+  'throttled',
+  'blocked',
+  'budget',
+  'unauthorised',
+  'open',
+  'interrupted',
+]);
+
+interface Lane {
+  /** Due, most urgent first. */
+  queue: AgendaItem[];
+  restsUntil: Micros;
+}
+
+export function createCaseWatch(options: CaseWatchOptions): CaseWatch {
+  const { log, readStore, desk, rates, watchDays, clock, logger, owner, agendaEvery = MINUTE } = options;
+  const trouble = new Trouble(logger, { process: NAME });
+  const budgets = new FreshnessAlarm(logger);
+  const away = new LookBackOff(readStore);
+  const lanes = new Map<LiveSourceName, Lane>();
+  /** Complete looks of this process that the read model may not show yet. */
+  const looked = new Map<string, Instant>();
+  const failures = new Map<string, number>();
+  let readAt = Number.NEGATIVE_INFINITY;
+
+  return { step, run };
+
+  function run(signal: AbortSignal): Promise<void> {
+    return whileHeld({
+      lease: { readStore, clock, owner, name: NAME, durationMs: LEASE_MS },
+      signal,
+      standByMs: STAND_BY_MS,
+      async work(lease, workSignal, progressed) {
+        readAt = Number.NEGATIVE_INFINITY;
+        while (!workSignal.aborted) {
+          await lease.assertHeld();
+          const next = await step(clock.now(), workSignal);
+          progressed();
+          const ms = (next - clock.now()) / 1_000;
+          await pause(Math.max(SHORTEST_PAUSE_MS, Math.min(LONGEST_PAUSE_MS, ms)), workSignal);
+        }
+      },
+      failed: (error) => trouble.failed(error, 'watched cases cannot be looked at; retrying'),
+    });
+  }
+
+  async function step(now: Micros, signal: AbortSignal = NEVER): Promise<Micros> {
+    const isAwake = lanes.size === 0 || [...lanes.values()].some(({ restsUntil }) => restsUntil <= now);
+    const every = isAwake ? agendaEvery : RESTING_TIMES * agendaEvery;
+    if (Math.abs(now - readAt) >= every) await read(now);
+    const next = await Promise.all([...lanes.values()].map((lane) => work(lane, now, signal)));
+    const rereadAt = readAt + (lanes.size === 0 ? agendaEvery : RESTING_TIMES * agendaEvery);
+    return Math.max(now, Math.min(rereadAt, ...next));
+  }
+
+  async function read(now: Micros): Promise<void> {
+    const agenda = await readAgenda(options, { now, watchDays });
+    const kept: AgendaItem[] = [];
+    const oldest = watchedSince({ now, watchDays });
+    for (const item of agenda.items) {
+      if (item.isWanted && item.since < oldest) await endWant(item, 'expired');
+      else kept.push(withOwnLook(item));
+    }
+    readAt = now;
+    const streams = new Set(kept.map(({ stream }) => stream));
+    away.keepOnly(streams);
+    for (const known of [looked, failures]) for (const one of known.keys()) if (!streams.has(one)) known.delete(one);
+    for (const lane of lanes.values()) lane.queue = [];
+    const due = kept
+      .map((item) => ({ item, urgency: urgency(item, now) }))
+      .filter((one) => one.urgency >= 1 && one.item.notBefore <= now)
+      .sort((a, b) => b.urgency - a.urgency);
+    for (const { item } of due) laneOf(item.source).queue.push(item);
+    budgets.observe(reportOf({ ...agenda, items: kept }, rates, now), now);
+  }
+
+  function withOwnLook(item: AgendaItem): AgendaItem {
+    const own = looked.get(item.stream);
+    if (own === undefined) return item;
+    if (item.completeAt !== null && item.completeAt >= own) {
+      looked.delete(item.stream);
+      return item;
+    }
+    const stubsSince = item.stubsSince !== null && item.stubsSince > own ? item.stubsSince : null;
+    return { ...item, completeAt: own, stubsSince };
+  }
+
+  function laneOf(source: LiveSourceName): Lane {
+    const lane = lanes.get(source) ?? { queue: [], restsUntil: 0 };
+    lanes.set(source, lane);
+    return lane;
+  }
+
+  /** @returns when to come again for this source */
+  async function work(lane: Lane, now: Micros, signal: AbortSignal): Promise<Micros> {
+    for (let looks = 0; looks < LOOKS_PER_STEP && !signal.aborted; looks++) {
+      if (lane.restsUntil > now) return lane.restsUntil;
+      const item = lane.queue.shift();
+      // What gets due meanwhile is found when the read model is read again.
+      if (!item) return readAt + agendaEvery;
+      try {
+        if ((await away.until(item.stream, now)) > now) continue;
+        await lookAt(item, lane, signal);
+        trouble.recovered();
+      } catch (error) {
+        lane.restsUntil = clock.now() + REST;
+        trouble.failed(error, 'a watched case cannot be looked at; retrying');
+      }
+    }
+    return now;
+  }
+
+  async function lookAt(item: AgendaItem, lane: Lane, signal: AbortSignal): Promise<void> {
+    const { court, caseNumber, stream } = item;
+    const begun = clock.now();
+    const look = await desk.look({ court, caseNumber }, { priority: 'watched', signal });
+    const now = clock.now();
+    if (item.isWanted && 'stream' in look) await endWant(item, 'found');
+    if (look.look === 'complete' || look.look === 'unchanged') {
+      failures.delete(stream);
+      looked.set(stream, latest(looked.get(stream) ?? toInstant(begun), toInstant(begun)));
+      return;
+    }
+    await afterShortfall(item, lane, look, now);
+  }
+
+  async function afterShortfall(item: AgendaItem, lane: Lane, look: Look, now: Micros): Promise<void> {
+    const because: Fault | null = 'because' in look ? look.because : null;
+    if (because && isOfSource(because, item.source)) {
+      lane.restsUntil = Math.max(now + SHORTEST_REST, because.retryAt ?? now + REST);
+      if (NOT_OF_CASE.has(because.fault)) {
+        // It is still the most urgent, and is continued first.
+        lane.queue.unshift(item);
+        return;
+      }
+      if (because.fault === 'paused') return;
+    }
+    const failed = (failures.get(item.stream) ?? 0) + 1;
+    failures.set(item.stream, failed);
+    // A wanted case has its own, growing pause; so a source is not asked all day about a number that nobody has.
+    await away.leave(item.stream, now, item.isWanted ? item.every : backOff(failed));
+  }
+
+  function isOfSource({ fault }: Fault, source: LiveSourceName): boolean {
+    // One court of it may be paused alone.
+    return OF_SOURCE.has(fault) && (fault !== 'paused' || desk.standing(source).isPaused);
+  }
+
+  async function endWant({ court, caseNumber }: AgendaItem, why: 'found' | 'expired'): Promise<void> {
+    const commandId = randomUUID();
+    const outcome = await record(
+      { log, clock },
+      {
+        decider: want,
+        stream: sourceStream.wanted(court.code, caseNumber),
+        command: { type: 'End', court: court.code, caseNumber, why },
+        context: { commandId, requestId: null, correlationId: commandId, causationId: null, actor: NAME },
+        decisions: 5,
+      },
+    );
+    if ('unknown' in outcome) throw outcome.unknown;
+    if ('unwritten' in outcome) throw outcome.error;
+  }
+}
+
+const NEVER = new AbortController().signal;

@@ -1,0 +1,104 @@
+/**
+ * Which watched case comes next, and which cannot be kept fresh (docs/design/sources.md#watched-cases). Pure: the watch
+ * asks with it, and the report about tomorrow is made from the same rules.
+ */
+import { type Instant, MICROS_PER_SECOND, type Micros, toMicros } from '../runtime/instant.ts';
+import type { Rate } from './budget.ts';
+
+const DAY: Micros = 86_400 * MICROS_PER_SECOND;
+
+/** What decides when a case is looked at. */
+export interface PlannedCase {
+  /** How long a look stays fresh: `freshFor`. */
+  readonly every: Micros;
+  /** When the newest look that showed everything was begun; null if there was none. */
+  readonly completeAt: Instant | null;
+  /** When it was last asked for. */
+  readonly askedAt: Instant;
+  /** Since when filings wait for their text; null if none does. */
+  readonly stubsSince: Instant | null;
+}
+
+/** A source learns of a filing from the same feed. A little later it may have the text, too. */
+export const STUB_PATIENCE: Micros = 15 * 60 * MICROS_PER_SECOND;
+
+/**
+ * How late a look is, as a multiple of what it may be: due from 1 on. The highest comes first, so that nobody waits
+ * forever: if the budget is short, all are late by the same factor. A case without a complete look is due at once.
+ */
+export function urgency({ every, completeAt, askedAt, stubsSince }: PlannedCase, now: Micros): number {
+  const since = completeAt ?? askedAt;
+  const byCadence = (completeAt === null ? 1 : 0) + waited(since, now) / every;
+  return stubsSince === null ? byCadence : Math.max(byCadence, waited(stubsSince, now) / STUB_PATIENCE);
+}
+
+const waited = (since: Instant, now: Micros): Micros => Math.max(0, now - toMicros(since));
+
+/** When a look is due. */
+export function dueAt({ every, completeAt, askedAt, stubsSince }: PlannedCase): Micros {
+  const byCadence = completeAt === null ? toMicros(askedAt) : toMicros(completeAt) + every;
+  return stubsSince === null ? byCadence : Math.min(byCadence, toMicros(stubsSince) + STUB_PATIENCE);
+}
+
+/** Requests of a look, on average: a later one asks for changed entries and changed documents. */
+export const LATER_LOOK = 2;
+/** A first one of a case of 80 entries: its number, four pages of entries, parties, attorneys. */
+export const FIRST_LOOK = 7;
+
+export interface ShortGroup {
+  readonly every: Micros;
+  /** How often they can be looked at instead. */
+  readonly possible: Micros;
+  readonly cases: number;
+}
+
+export interface SourcePlan {
+  readonly watched: number;
+  /** Cases whose look is due, and those among them that have waited for twice as long as they may. */
+  readonly due: number;
+  readonly overdue: number;
+  /** Cases that this budget cannot keep fresh in the next 24 hours, although they may be fresh now. */
+  readonly cannotBeKept: number;
+  /** The same by how often they should be looked at, shortest first. */
+  readonly short: readonly ShortGroup[];
+  readonly requestsPerDayNeeded: number;
+  /** What the budget allows in a day; null if it is not limited. */
+  readonly requestsPerDay: number | null;
+}
+
+/** What the rates together allow in a day; null without any. */
+export function requestsPerDay(rates: readonly Rate[]): number | null {
+  if (rates.length === 0) return null;
+  return Math.floor(Math.min(...rates.map(({ requests, micros }) => requests * Math.max(1, DAY / micros))));
+}
+
+/** The next 24 hours of one source. */
+export function planDay(cases: readonly PlannedCase[], rates: readonly Rate[], now: Micros): SourcePlan {
+  const urgencies = cases.map((one) => urgency(one, now));
+  const needed = cases.reduce((sum, one) => sum + requestsOf(one), 0);
+  const allowed = requestsPerDay(rates);
+  const factor = allowed === null ? 1 : allowed === 0 ? Number.POSITIVE_INFINITY : needed / allowed;
+  const short = factor > 1 ? groups(cases, factor) : [];
+  return {
+    watched: cases.length,
+    due: urgencies.filter((one) => one >= 1).length,
+    overdue: urgencies.filter((one) => one >= 2).length,
+    cannotBeKept: short.reduce((sum, group) => sum + group.cases, 0),
+    short,
+    requestsPerDayNeeded: Math.ceil(needed),
+    requestsPerDay: allowed,
+  };
+}
+
+/** Requests that a case needs in 24 hours. A look every week is a part of a look a day. */
+const requestsOf = ({ every, completeAt }: PlannedCase): number =>
+  (completeAt === null ? FIRST_LOOK : 0) + (LATER_LOOK * DAY) / every;
+
+/** Late by the same factor, all of them (`urgency`). */
+function groups(cases: readonly PlannedCase[], factor: number): ShortGroup[] {
+  const counts = new Map<Micros, number>();
+  for (const { every } of cases) counts.set(every, (counts.get(every) ?? 0) + 1);
+  return [...counts]
+    .sort(([a], [b]) => a - b)
+    .map(([every, count]) => ({ every, possible: every * factor, cases: count }));
+}

@@ -1,0 +1,292 @@
+/**
+ * The watch over cases, on a real storage and its read models: given what was asked for and shown, when time passes, then
+ * these cases are looked at, in this order.
+ */
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { sourceStream } from '../../../src/events/source.ts';
+import { freshnessReport } from '../../../src/processes/sources/freshness.ts';
+import { type CaseWatchOptions, createCaseWatch } from '../../../src/processes/sources/watch.ts';
+import { readRates } from '../../../src/sources/settings.ts';
+import { DAY, fault, HOUR, MINUTE, openWatchWorld, type WatchWorld } from './watch-world.ts';
+
+const [A, B, C] = ['3:26-cv-00001', '3:26-cv-00002', '3:26-cv-00003'];
+const rates = () => readRates('5/min,50/hour,125/day') ?? [];
+
+describe('the watch over cases', () => {
+  let world: WatchWorld;
+  const lines: Record<string, unknown>[] = [];
+  const logger = {
+    info: (line: object) => void lines.push({ level: 'info', ...line }),
+    warn: (line: object) => void lines.push({ level: 'warn', ...line }),
+    error: (line: object) => void lines.push({ level: 'error', ...line }),
+  };
+  const watching = (more: Partial<CaseWatchOptions> = {}) =>
+    createCaseWatch({
+      ...{ log: world.log, readStore: world.readStore, desk: world.desk, clock: world.clock, rates, logger },
+      ...{ watchDays: 30, owner: 'test' },
+      ...more,
+    } as CaseWatchOptions);
+
+  beforeEach(async () => {
+    world = await openWatchWorld();
+    lines.length = 0;
+  });
+  afterEach(() => world.close());
+
+  /** Moves time and steps, until the end of that time. */
+  async function pass(watch: ReturnType<typeof watching>, micros: number): Promise<void> {
+    const end = world.clock.now() + micros;
+    for (;;) {
+      const next = await watch.step(world.clock.now());
+      await world.projected();
+      if (next >= end) break;
+      world.move(Math.max(0, next - world.clock.now()));
+    }
+    world.move(end - world.clock.now());
+  }
+
+  it('looks at a case that was asked for once its cadence is over, and at no other', async () => {
+    const asked = await world.shown('cand', A);
+    await world.shown('cand', B);
+    await world.asked(asked);
+    const watch = watching();
+    await pass(watch, 59 * MINUTE);
+    expect(world.looked()).toEqual([]);
+    await pass(watch, 3 * MINUTE);
+    expect(world.looked()).toEqual([A]);
+    await pass(watch, 3 * HOUR);
+    expect(world.looked()).toEqual([A, A, A]);
+  });
+
+  it('stops 30 days after the last answer about it', async () => {
+    await world.asked(await world.shown('cand', A));
+    const watch = watching({ agendaEvery: 30 * MINUTE });
+    world.move(30 * DAY + HOUR);
+    await pass(watch, DAY);
+    expect(world.looked()).toEqual([]);
+    await world.asked(world.streamOf('cand', A));
+    await pass(watch, HOUR);
+    expect(world.looked()).toEqual([A]);
+  });
+
+  it('takes the most overdue first, by each one’s own cadence, and those never shown whole at once', async () => {
+    const active = await world.shown('cand', A, { entries: [world.clock.now() - HOUR] });
+    const quiet = await world.shown('cand', B, { entries: [world.clock.now() - 90 * DAY] });
+    const partial = await world.shown('cand', C, { complete: false, entries: [world.clock.now() - 90 * DAY] });
+    await world.asked(active, quiet, partial);
+    await watching().step(world.clock.now());
+    expect(world.looked()).toEqual([C]);
+    world.move(30 * HOUR);
+    await watching().step(world.clock.now());
+    expect(world.looked().filter((one) => one !== C)).toEqual([A, B]);
+  });
+
+  it('looks once a week at a case that the court has closed, and once a day at one whose court has a feed', async () => {
+    const closed = await world.shown('cand', A, { closed: true, entries: [world.clock.now() - 90 * DAY] });
+    const covered = await world.shown('nysd', '1:26-cv-00009');
+    await world.asked(closed, covered);
+    const watch = watching({ isCovered: ({ court }) => court.code === 'nysd', agendaEvery: 30 * MINUTE });
+    await pass(watch, 23 * HOUR);
+    expect(world.looked()).toEqual([]);
+    await pass(watch, 2 * HOUR);
+    expect(world.looked()).toEqual(['1:26-cv-00009']);
+    await pass(watch, 6 * DAY);
+    expect(world.looked().filter((one) => one === A)).toHaveLength(1);
+  });
+
+  it('fetches the text of what a feed brought, a quarter of an hour later, before others that are due', async () => {
+    const entries = [world.clock.now() - 3 * DAY];
+    await world.asked(await world.shown('cand', A, { entries }), await world.shown('cand', B, { entries }));
+    world.move(62 * MINUTE);
+    await world.shown('cand', B, { source: 'rss', complete: false, entries: [...entries, world.clock.now()] });
+    const watch = watching({ isCovered: () => true });
+    await pass(watch, 14 * MINUTE);
+    expect(world.looked()).toEqual([]);
+    await pass(watch, 2 * MINUTE);
+    expect(world.looked()).toEqual([B]);
+  });
+
+  it('sleeps until the budget allows more, then goes on with the case that it could not finish', async () => {
+    const streams = await Promise.all([A, B].map((number) => world.shown('cand', number, { complete: false })));
+    await world.asked(...streams);
+    const retryAt = world.clock.now() + 3 * HOUR;
+    let isSpent = true;
+    world.script.behave = ({ court, caseNumber }) =>
+      isSpent
+        ? { look: 'partial', stream: world.streamOf(court.code, caseNumber), because: fault('budget', retryAt) }
+        : null;
+    const watch = watching();
+    await pass(watch, 2 * HOUR);
+    const [first, ...others] = world.looked();
+    expect(others).toEqual([]);
+    isSpent = false;
+    await pass(watch, HOUR + MINUTE);
+    expect(world.looked()[0]).toBe(first);
+  });
+
+  it('does not let the budget of one source hold up another', async () => {
+    await world.asked(await world.shown('cand', A), await world.shown('scotus', '25-447', { source: 'scotus' }));
+    world.move(3 * HOUR);
+    world.script.behave = ({ court }) =>
+      court.code === 'cand' ? { look: 'failed', because: fault('budget', world.clock.now() + DAY) } : null;
+    await pass(watching(), 10 * MINUTE);
+    expect(world.looked().sort()).toEqual(['25-447', A].sort());
+  });
+
+  it('leaves a case alone for longer and longer if the source does not know it, also after a restart', async () => {
+    await world.asked(await world.shown('cand', A, { source: 'file' }));
+    world.script.behave = () => ({ look: 'not_found' });
+    world.move(2 * HOUR);
+    await pass(watching(), 50 * MINUTE);
+    expect(world.looked()).toEqual([A]);
+    await pass(watching(), 5 * MINUTE);
+    expect(world.looked()).toEqual([]);
+    await pass(watching(), 30 * MINUTE);
+    expect(world.looked()).toEqual([A]);
+  });
+
+  it('leaves a case alone after looks that the log says have failed', async () => {
+    const stream = await world.shown('cand', A);
+    await world.asked(stream);
+    world.move(3 * HOUR);
+    await world.failedLook(stream);
+    await pass(watching(), 58 * MINUTE);
+    expect(world.looked()).toEqual([]);
+    await pass(watching(), 4 * MINUTE);
+    expect(world.looked()).toEqual([A]);
+  });
+
+  it('does not let one case whose look always breaks off hold up the others', async () => {
+    const streams = [];
+    for (const number of [A, B, C]) streams.push(await world.shown('cand', number, { complete: false }));
+    await world.asked(...streams);
+    world.script.behave = ({ caseNumber }) => (caseNumber === A ? { look: 'failed', because: fault('timeout') } : null);
+    await pass(watching(), 10 * MINUTE);
+    expect(new Set(world.looked())).toEqual(new Set([A, B, C]));
+  });
+
+  it('asks nobody while operators have paused the source, and for the other courts if only one is paused', async () => {
+    await world.asked(await world.shown('cand', A), await world.shown('nysd', '1:26-cv-00009'));
+    world.move(2 * HOUR);
+    world.script.behave = ({ court }) =>
+      court.code === 'cand' || world.script.isPaused ? { look: 'failed', because: fault('paused') } : null;
+    world.script.isPaused = true;
+    const watch = watching();
+    await watch.step(world.clock.now());
+    expect(world.looked()).toHaveLength(1);
+    world.script.isPaused = false;
+    await pass(watch, 5 * MINUTE);
+    expect(world.looked()).toContain('1:26-cv-00009');
+  });
+
+  it('seeks a wanted case more and more rarely, until it is found', async () => {
+    await world.wanted('cand', A);
+    world.script.behave = () => ({ look: 'not_found' });
+    const watch = watching({ agendaEvery: 15 * MINUTE });
+    await pass(watch, 2 * DAY);
+    const times = world.seen.map(({ at }) => at);
+    expect(times.length).toBeGreaterThan(3);
+    expect(times.length).toBeLessThan(9);
+    world.script.behave = () => null;
+    await pass(watch, 2 * DAY);
+    const types = (await world.eventsOf(sourceStream.wanted('cand', A))).map(({ type, data }) => [type, data.why]);
+    expect(types).toEqual([
+      ['CaseWanted', undefined],
+      ['CaseNoLongerWanted', 'found'],
+    ]);
+    expect((await world.eventsOf(world.streamOf('cand', A))).length).toBeGreaterThan(0);
+  });
+
+  it('gives up a wanted case after 30 days, on record', async () => {
+    await world.wanted('cand', A);
+    world.move(31 * DAY);
+    await watching().step(world.clock.now());
+    expect(world.looked()).toEqual([]);
+    const [, ended] = await world.eventsOf(sourceStream.wanted('cand', A));
+    expect(ended).toMatchObject({ type: 'CaseNoLongerWanted', data: { why: 'expired' } });
+  });
+
+  it('rests after an error of storage, and repeats the look', async () => {
+    await world.asked(await world.shown('cand', A));
+    world.move(2 * HOUR);
+    let isBroken = true;
+    world.script.behave = () => {
+      if (isBroken) throw new Error('the log does not answer');
+      return null;
+    };
+    const watch = watching();
+    await watch.step(world.clock.now());
+    isBroken = false;
+    await pass(watch, 3 * MINUTE);
+    expect(world.looked()).toEqual([A, A]);
+    expect(lines).toContainEqual(expect.objectContaining({ level: 'error', process: 'case-watch' }));
+  });
+
+  it('ends a step when it is stopped', async () => {
+    const streams = [];
+    for (const number of [A, B, C]) streams.push(await world.shown('cand', number, { complete: false }));
+    await world.asked(...streams);
+    const stopping = new AbortController();
+    world.script.behave = () => {
+      stopping.abort();
+      return { look: 'failed', because: fault('interrupted') };
+    };
+    await watching().step(world.clock.now(), stopping.signal);
+    expect(world.looked()).toHaveLength(1);
+  });
+
+  it('tells before they are stale that a budget cannot keep cases fresh, once a day', async () => {
+    const streams = [];
+    for (const number of [A, B, C]) streams.push(await world.shown('cand', number));
+    await world.asked(...streams);
+    const options = { readStore: world.readStore, desk: world.desk, rates };
+    const report = await freshnessReport(options, { now: world.clock.now(), watchDays: 30 });
+    expect(report).toMatchObject({
+      unasked: 0,
+      sources: {
+        courtlistener: { watched: 3, due: 0, cannotBeKept: 3, requestsPerDayNeeded: 144, requestsPerDay: 125 },
+      },
+    });
+    const watch = watching({ agendaEvery: 10 * MINUTE });
+    await pass(watch, 10 * MINUTE);
+    const alarms = () => lines.filter(({ alarm }) => alarm === 'cases_not_kept_fresh');
+    expect(alarms()).toEqual([expect.objectContaining({ level: 'warn', part: 'courtlistener' })]);
+    await pass(watch, 25 * HOUR);
+    expect(alarms()).toHaveLength(2);
+  });
+
+  it('counts the watched cases of courts that no source can be asked about', async () => {
+    await world.asked(await world.shown('cand', A, { source: 'file' }));
+    world.script.sources = () => [];
+    const options = { readStore: world.readStore, desk: world.desk, rates };
+    expect(await freshnessReport(options, { now: world.clock.now(), watchDays: 30 })).toEqual({
+      sources: {},
+      unasked: 1,
+    });
+    await pass(watching(), 2 * HOUR);
+    expect(world.looked()).toEqual([]);
+  });
+
+  it('is done by one node at a time, and taken over by another', async () => {
+    await world.asked(await world.shown('cand', A));
+    world.move(2 * HOUR);
+    const ends = [new AbortController(), new AbortController()] as const;
+    let looked: () => void = () => undefined;
+    const first = new Promise<void>((resolve) => {
+      looked = resolve;
+    });
+    world.script.behave = () => {
+      looked();
+      return null;
+    };
+    const running = ends.map((end, index) => watching({ owner: `node-${index}` }).run(end.signal));
+    await first;
+    await world.projected();
+    for (const end of ends) end.abort();
+    await Promise.all(running);
+    expect(world.looked()).toEqual([A]);
+    expect(await world.readStore.leases(world.clock.now())).not.toContainEqual(
+      expect.objectContaining({ name: 'case-watch' }),
+    );
+  });
+});
