@@ -49,6 +49,7 @@ import { openMasterKeys } from './service/open-master-keys.ts';
 import { openStorage } from './service/open-storage.ts';
 import { openPaymentChain, type PaymentChain } from './service/payment-chain.ts';
 import { startPaymentRole } from './service/payment-role.ts';
+import { startWebhookRole } from './service/webhook-role.ts';
 import { ChainUnavailable } from './solana/chain.ts';
 import { withAppendTimes } from './storage/append-times.ts';
 import { withDamageAlarm } from './storage/damage-alarm.ts';
@@ -247,7 +248,14 @@ async function start(config: Config, options: ServiceOptions, undo: Undo): Promi
   });
   undo.add('callbacks', () => callbacks.stop());
 
+  const webhooks =
+    config.sources.courtListener.webhookSecret === null
+      ? null
+      : startWebhookRole({ storage, runner, clock, logger, owner: leaseOwner(), metrics });
+  undo.add('webhooks', async () => webhooks?.stop());
+
   leased.push(
+    async () => webhooks?.stop(),
     () => callbacks.stop(),
     () => paymentRole.stop(),
     () => heads.stop(),

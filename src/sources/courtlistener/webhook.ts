@@ -7,14 +7,22 @@ import { maskedText } from '../../dockets/mask.ts';
 import { MAX_TEXT } from '../../dockets/text.ts';
 import { canonicalJson, isTooDeep } from '../../events/canonical-json.ts';
 import type { Json, JsonObject } from '../../events/event.ts';
+import {
+  type Instant,
+  MICROS_PER_SECOND,
+  type Micros,
+  parseTimestamp,
+  toInstant,
+  toMicros,
+} from '../../runtime/instant.ts';
 import { idOf } from './courtlistener.ts';
 
 /** What a message is about, as it is stored until it is applied. */
 export type WebhookContent =
   /** Entries that are new in their dockets, as in the API. */
   | { readonly kind: 'entries'; readonly entries: readonly JsonObject[] }
-  /** Alerts that the sender is about to end, and those that it has ended, by docket. */
-  | { readonly kind: 'alerts'; readonly ending: readonly AlertOf[]; readonly ended: readonly AlertOf[] };
+  /** Alerts that the sender has ended. */
+  | { readonly kind: 'alerts'; readonly ended: readonly AlertOf[] };
 
 export interface AlertOf {
   readonly docketId: string;
@@ -71,14 +79,29 @@ const isObject = (value: unknown): value is JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 const list = (value: Json | undefined): readonly JsonObject[] => (Array.isArray(value) ? value.filter(isObject) : []);
 
-function alertsIn({ old_alerts: old, disabled_alerts: disabled }: JsonObject): WebhookContent | null {
-  const of = (alerts: Json | undefined): AlertOf[] =>
-    list(alerts).flatMap(({ id, docket }) => {
-      const [alertId, docketId] = [idOf(id), idOf(docket)];
-      return alertId === null || docketId === null ? [] : [{ alertId, docketId }];
-    });
-  const content = { kind: 'alerts', ending: of(old), ended: of(disabled) } as const;
-  return content.ending.length + content.ended.length === 0 ? null : content;
+function alertsIn({ disabled_alerts: disabled }: JsonObject): WebhookContent | null {
+  const ended = list(disabled).flatMap(({ id, docket }) => {
+    const [alertId, docketId] = [idOf(id), idOf(docket)];
+    return alertId === null || docketId === null ? [] : [{ alertId, docketId }];
+  });
+  return ended.length === 0 ? null : { kind: 'alerts', ended };
+}
+
+/** The sender retries for 55 hours, and for as long again if its owner has switched the webhook on again. */
+const LATEST: Micros = 5 * 86_400 * MICROS_PER_SECOND;
+
+/**
+ * When all that a message says was certainly true: its newest change. A message may be late, and what was learned of the
+ * case since must not be overwritten. One that does not say is as late as messages ever are.
+ */
+export function contentTime(entries: readonly JsonObject[], receivedAt: Instant): Instant {
+  const changes = entries
+    .flatMap((entry) => [entry, ...list(entry.recap_documents)])
+    .flatMap(({ date_modified: text }) => (typeof text === 'string' ? (parseTimestamp(text) ?? []) : []))
+    // The sender writes a year long ago for unknown.
+    .filter((time) => time >= '1990');
+  const newest = changes.sort().at(-1) ?? toInstant(toMicros(receivedAt) - LATEST);
+  return newest < receivedAt ? newest : receivedAt;
 }
 
 const ENTRY_FIELDS = [

@@ -220,7 +220,7 @@ export function entryRow({
     date_filed: day,
     time_filed: time,
     entry_number: number,
-    recap_sequence_number: `${day}.001`,
+    recap_sequence_number: `${day}.${String(id % 1_000).padStart(3, '0')}`,
     pacer_sequence_number: id % 1_000,
     description: text,
     docket,
