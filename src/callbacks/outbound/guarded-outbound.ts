@@ -3,9 +3,7 @@
  * steps (URL, addresses, connection, TLS, exchange) under one deadline, and a fault in any step is an outcome with a
  * class. No redirect is followed, no proxy used, no cookie kept, nothing decompressed.
  */
-import { constants } from 'node:crypto';
-import { networkInterfaces } from 'node:os';
-import { createSecureContext, DEFAULT_CIPHERS, rootCertificates, type SecureContext } from 'node:tls';
+import type { SecureContext } from 'node:tls';
 import type { FailureClass } from '../../events/failure-class.ts';
 import { onAbort } from '../../runtime/on-abort.ts';
 import { Attempt } from './attempt.ts';
@@ -13,8 +11,8 @@ import { AttemptFailure, NothingSent } from './attempt-failure.ts';
 import { Connection, type ExchangeResponse } from './connection.ts';
 import { dial, secured } from './dial.ts';
 import { IdleConnections } from './idle-connections.ts';
+import { guardedTls, judgeOf } from './judge.ts';
 import type { Outbound, PostOutcome, PostRequest } from './outbound.ts';
-import { type AddressRange, isPublicAddress, readRange } from './public-address.ts';
 import { resolvePublic } from './resolve.ts';
 import { retryAfterSeconds } from './retry-after.ts';
 import { checkTarget, plainHost, type Target, type TargetRules } from './target.ts';
@@ -40,16 +38,6 @@ export interface OutboundOptions {
 
 export const DEADLINE_MS = 10_000;
 
-/** How long this machine's own addresses are cached: they change with its interfaces. */
-const OWN_ADDRESSES_MS = 10_000;
-
-/**
- * Node's defaults without finite-field Diffie-Hellman, where the receiver chooses the size of the numbers that we
- * compute with.
- */
-const CIPHERS = `${DEFAULT_CIPHERS}:!DHE`;
-const CURVES = 'X25519:P-256:P-384:P-521';
-
 export function createOutbound(options: OutboundOptions = {}): Outbound {
   return new GuardedOutbound(options);
 }
@@ -70,15 +58,8 @@ class GuardedOutbound implements Outbound {
     this.#trustedPairs = new Set(options.trustedPairs);
     const { ownHosts = [], extraAuthorities, refusedRanges = [] } = options;
     this.#ownHosts = ownHosts.map(plainHost);
-    this.#isPublic = options.isPublic ?? judgeOf(refusedRanges.map(rangeOf));
-    this.#secureContext = createSecureContext({
-      minVersion: 'TLSv1.2',
-      ciphers: CIPHERS,
-      ecdhCurve: CURVES,
-      // In TLS 1.2 a receiver could request endless renegotiations, each of which costs us more than the receiver.
-      secureOptions: constants.SSL_OP_NO_RENEGOTIATION | constants.SSL_OP_NO_TICKET,
-      ...(extraAuthorities ? { ca: [...rootCertificates, ...extraAuthorities] } : {}),
-    });
+    this.#isPublic = options.isPublic ?? judgeOf(refusedRanges);
+    this.#secureContext = guardedTls(extraAuthorities);
   }
 
   async post(request: PostRequest): Promise<PostOutcome> {
@@ -219,25 +200,3 @@ function statusFailure(status: number): FailureClass | null {
 
 /** The excerpt as text; a character that was cut in half is dropped. */
 const textOf = (excerpt: Buffer): string => new TextDecoder('utf-8').decode(excerpt, { stream: true });
-
-/**
- * What counts as public: {@link isPublicAddress}, except this machine's own addresses and the ranges of its network.
- */
-function judgeOf(refusedRanges: readonly AddressRange[]): (address: string) => boolean {
-  let ownAddresses: readonly string[] = [];
-  let readAt = Number.NEGATIVE_INFINITY;
-  return (address) => {
-    if (performance.now() - readAt > OWN_ADDRESSES_MS) {
-      const entries = Object.values(networkInterfaces()).flat();
-      ownAddresses = entries.flatMap((entry) => entry?.address ?? []);
-      readAt = performance.now();
-    }
-    return isPublicAddress(address, { ownAddresses, refusedRanges });
-  };
-}
-
-function rangeOf(text: string): AddressRange {
-  const range = readRange(text);
-  if (!range) throw new RangeError(`${text} is not an address range`);
-  return range;
-}
