@@ -8,6 +8,7 @@ import type { SponsorBudget } from '../commands/purchase/sponsor-budget.ts';
 import type { Court } from '../courts/court.ts';
 import { courts, isLive } from '../courts/registry.ts';
 import type { CourtSource } from '../courts/status-courts.ts';
+import type { Refresh } from '../processes/sources/refresh.ts';
 import { cases } from '../projections/cases.ts';
 import { courtRecords } from '../projections/court-records.ts';
 import { deliveries } from '../projections/deliveries.ts';
@@ -82,6 +83,8 @@ export interface AppDependencies {
   readonly coverage?: LiveCoverage | undefined;
   /** CourtListener's webhooks; if left out, there is no address for them. */
   readonly webhooks?: WebhookDependencies | undefined;
+  /** Asks sources about cases that are stale or unknown; if left out, queries are answered from what is known. */
+  readonly refresh?: Refresh | undefined;
   /** If left out, nothing is traced. */
   readonly tracer?: Tracer | undefined;
   /** Which web pages may call the MCP endpoint; if left out, none. */
@@ -117,9 +120,10 @@ export function buildApp(dependencies: AppDependencies): FastifyInstance {
   const statusOf = { service, courts, sourceOf, cadenceOf: coverage.cadenceOf, health, standings };
   const status = statusEndpoint(statusOf);
   const v1Status = v1StatusEndpoint(statusOf);
-  const readCase = caseRoute({ ...storage, freshness, clock, sandbox });
-  const monitor = monitorRoute({ ...storage, freshness, clock, sandbox });
-  const batch = batchRoute({ ...storage, freshness, clock, sandbox, publicUrl: service.publicUrl });
+  const { refresh } = dependencies;
+  const readCase = caseRoute({ ...storage, freshness, clock, sandbox, refresh });
+  const monitor = monitorRoute({ ...storage, freshness, clock, sandbox, refresh });
+  const batch = batchRoute({ ...storage, freshness, clock, sandbox, publicUrl: service.publicUrl, refresh });
   const walletKeys = walletKeysRoute({ ...storage, clock, masterKeys: dependencies.masterKeys });
   const answerSandbox = answerSandboxEarly(
     service.publicUrl,
@@ -169,8 +173,8 @@ export function buildApp(dependencies: AppDependencies): FastifyInstance {
   registerPaidRoute(app, paying, readCase);
   registerPaidRoute(app, paying, monitor);
   registerBatch(app, (scope) => registerPaidRoute(scope, paying, batch));
-  registerPaidRoute(app, paying, v1CaseRoute({ ...storage, freshness, clock }));
-  registerPaidRoute(app, paying, v1MonitorRoute({ ...storage, freshness, clock }));
+  registerPaidRoute(app, paying, v1CaseRoute({ ...storage, freshness, clock, refresh }));
+  registerPaidRoute(app, paying, v1MonitorRoute({ ...storage, freshness, clock, refresh }));
   registerPaidRoute(app, paying, walletKeys);
   registerPaidRoute(app, paying, walletDeliveries);
   registerBodilessRoute(app, paying, rotateKeyRoute({ ...storage, clock }));

@@ -69,9 +69,17 @@ export interface MonitorAnswer extends CaseAnswerMeta {
   readonly latestActivityAt: Instant | null;
 }
 
-/** The docket that an answer is about. */
+/** The docket that an answer is about, and what decides whether it is still fresh. */
 export interface OfDocket {
   readonly stream: string;
+  /** In its most complete form. */
+  readonly caseNumber: string;
+  /** Whether a source has shown the whole docket. */
+  readonly isComplete: boolean;
+  /** When its newest filing or visible change became available. */
+  readonly activeAt: Instant | null;
+  /** Whether the court has closed the case. */
+  readonly closed: boolean;
 }
 
 export interface CaseQueries {
@@ -121,7 +129,7 @@ export function createCaseQueries({
         filingTypes,
       });
       return {
-        stream,
+        ...docketOf(stream, document),
         ...metaOf(document, court, queriedAt, clock),
         changed: changeCount > 0,
         changeCount,
@@ -162,7 +170,7 @@ async function answerCase(ports: QueryPorts, query: CaseQuery): Promise<(CaseAns
       : await readFullContext(readStore, stream, court.timeZone, document.newestTime, budget - (delta?.bytes ?? 0));
   const truncationDetails = truncationOf(document, delta, full);
   return {
-    stream,
+    ...docketOf(stream, document),
     ...metaOf(document, court, delta?.cutAt ?? queriedAt, ports.clock),
     contextDelivered: query.context,
     languageDelivered,
@@ -186,6 +194,14 @@ async function answerCase(ports: QueryPorts, query: CaseQuery): Promise<(CaseAns
     },
   };
 }
+
+const docketOf = (stream: string, { caseNumber, baseline, newestTime, header }: CaseDocument): OfDocket => ({
+  stream,
+  caseNumber,
+  isComplete: baseline === 'completed',
+  activeAt: newestTime,
+  closed: (header?.dateClosed ?? null) !== null,
+});
 
 function metaOf(document: CaseDocument, court: Court, queriedAt: Instant, clock: Clock): CaseAnswerMeta {
   const age = document.dataAsOf === null ? null : (clock.now() - toMicros(document.dataAsOf)) / MICROS_PER_SECOND;

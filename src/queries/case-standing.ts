@@ -11,12 +11,17 @@ export interface CaseStanding {
   readonly known: boolean | null;
   /** Whole seconds since the source was last queried; null for an unknown case. */
   readonly cache_age_seconds: number | null;
-  /** The source that brought its docket last; `imported` for files. */
+  /**
+   * The source that brought its docket last; `imported` for files. For an unknown case the one that would be asked, null
+   * if none covers its court.
+   */
   readonly source: string | null;
 }
 
 export interface StandingPorts extends LookupPorts {
   readonly clock: Clock;
+  /** The source that would be asked about a case of a court; if left out, no source is asked. Sends no request. */
+  readonly sourceOf?: ((court: Court) => string | null) | undefined;
 }
 
 export const UNKNOWN_STANDING: CaseStanding = { known: null, cache_age_seconds: null, source: null };
@@ -45,11 +50,16 @@ async function readStanding(ports: StandingPorts, court: Court, caseId: string):
   return isProblem(read) ? UNKNOWN_STANDING : read;
 }
 
-async function shownStanding({ readStore, clock }: StandingPorts, court: Court, caseId: string): Promise<CaseStanding> {
+async function shownStanding(
+  { readStore, clock, sourceOf }: StandingPorts,
+  court: Court,
+  caseId: string,
+): Promise<CaseStanding> {
+  const noCase = (): CaseStanding => ({ ...NO_CASE, source: sourceOf?.(court) ?? null });
   const found = await findCase(readStore, court, caseId);
-  if (isProblem(found)) return found.problem === 'case_not_found' ? NO_CASE : UNKNOWN_STANDING;
+  if (isProblem(found)) return found.problem === 'case_not_found' ? noCase() : UNKNOWN_STANDING;
   const document = (await readStore.load<CaseDocument>(CASES, [found.stream])).get(found.stream)?.document;
-  if (!document?.opened) return NO_CASE;
+  if (!document?.opened) return noCase();
   const age = document.dataAsOf === null ? null : clock.now() - toMicros(document.dataAsOf);
   const seconds = age === null ? null : Math.max(0, Math.floor(age / MICROS_PER_SECOND));
   return { known: true, cache_age_seconds: seconds, source: document.source ?? 'imported' };

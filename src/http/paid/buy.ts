@@ -136,6 +136,7 @@ export function createBuying({ merchant, purchasing, addressLimit, clock }: Buyi
     async buy({ route, parameters, payment, requestId, tag, startedAt, address, isAbandoned }) {
       const { transaction, dialect, identifier, amount, fit, unfit, proof } = payment;
       const endpoint = `${route.method} ${route.path}`;
+      const site = address === null || isInternal(address) ? null : siteOf(address);
       const outcome = await purchasing.buy({
         requestId,
         endpoint,
@@ -149,13 +150,14 @@ export function createBuying({ merchant, purchasing, addressLimit, clock }: Buyi
         tag,
         startedAt,
         client: address === null ? null : clientOf(address),
-        site: address === null || isInternal(address) ? null : siteOf(address),
+        site,
         isPushed: route.pushes?.(parameters) ?? false,
         isAbandoned,
         answer: ({ wallet, signal }) =>
           route.answer(parameters, {
             requestId,
             wallet,
+            site,
             costUsd: costInUsd(amount),
             tag,
             payment: transaction.messageHash,

@@ -12,6 +12,8 @@ export interface PaidCallContext {
   readonly requestId: string;
   /** The paying wallet: base58 address. */
   readonly wallet: string;
+  /** The network of the caller's address; null if that is unknown or inside. */
+  readonly site: string | null;
   /** The call's price in US dollars, exact cents, for `meta.query_cost_usd`. */
   readonly costUsd: number;
   /** `X-Service-Tag`, checked. */

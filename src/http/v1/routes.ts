@@ -4,7 +4,8 @@
 import { isProblem, type Problem } from '../../errors.ts';
 import { canonicalJson } from '../../events/canonical-json.ts';
 import type { JsonObject } from '../../events/event.ts';
-import { type CaseQueries, createCaseQueries, type OfDocket } from '../../queries/case-answer.ts';
+import { type Refresh, refreshed } from '../../processes/sources/refresh.ts';
+import { type CaseQueries, type CaseQuery, createCaseQueries, type OfDocket } from '../../queries/case-answer.ts';
 import type { LookupPorts } from '../../queries/case-lookup.ts';
 import { standingOf } from '../../queries/case-standing.ts';
 import type { Clock } from '../../runtime/instant.ts';
@@ -15,6 +16,8 @@ import { v1Case, v1Monitor } from './shapes.ts';
 
 export interface V1RouteDependencies extends LookupPorts {
   readonly clock: Clock;
+  /** If left out, no source is asked. */
+  readonly refresh?: Refresh | undefined;
 }
 
 type V1Route = PaidRoute<V1CaseRequest>;
@@ -27,7 +30,7 @@ export const v1CaseRoute = (dependencies: V1RouteDependencies): V1Route => {
     word: 'case',
     description: 'A US or Canadian court case and its new filings, in the form of version 1',
     read: readV1CaseRequest,
-    answer: (request, call) => answerCase(queries, request, call),
+    answer: (request, call) => answerCase(queries, dependencies.refresh, request, call),
   });
 };
 
@@ -39,11 +42,11 @@ export const v1MonitorRoute = (dependencies: V1RouteDependencies): V1Route => {
     word: 'monitor',
     description: 'Whether a US or Canadian court case has new filings, in the form of version 1',
     read: readV1MonitorRequest,
-    answer: (request, call) => answerMonitor(queries, request, call),
+    answer: (request, call) => answerMonitor(queries, dependencies.refresh, request, call),
   });
 };
 
-interface V1Answer extends OfDocket {
+interface V1Answer extends Pick<OfDocket, 'stream'> {
   readonly body: JsonObject;
 }
 
@@ -53,7 +56,8 @@ interface V1Endpoint extends Pick<V1Route, 'path' | 'word' | 'description'> {
 }
 
 function v1Route(dependencies: V1RouteDependencies, { path, word, description, read, answer }: V1Endpoint): V1Route {
-  const { clock } = dependencies;
+  const { clock, refresh } = dependencies;
+  const standings = { ...dependencies, sourceOf: refresh?.sourceOf };
   return {
     method: 'GET',
     path,
@@ -68,7 +72,7 @@ function v1Route(dependencies: V1RouteDependencies, { path, word, description, r
         ({ lastChecked }) => lastChecked,
       ),
     sandbox: () => null,
-    beforePayment: async ({ court, caseId }) => ({ ...(await standingOf(dependencies, court, caseId)) }),
+    beforePayment: async ({ court, caseId }) => ({ ...(await standingOf(standings, court, caseId)) }),
     queries: () => 1,
     fingerprint,
     async answer(request, call) {
@@ -96,10 +100,11 @@ const fingerprint = ({ courtCode, caseId, lastChecked, filingTypes }: V1CaseRequ
 
 async function answerCase(
   queries: CaseQueries,
+  refresh: Refresh | undefined,
   { court, courtCode, caseId, lastChecked, filingTypes }: V1CaseRequest,
-  { costUsd }: PaidCallContext,
+  call: PaidCallContext,
 ): Promise<V1Answer | Problem> {
-  const answer = await queries.answerCase({
+  const query: CaseQuery = {
     court,
     courtCode,
     caseId,
@@ -110,17 +115,20 @@ async function answerCase(
     filingTypes,
     fromTheBeginning: true,
     crossReferences: true,
-  });
+  };
+  const answer = await refreshed(refresh, query, call, () => queries.answerCase(query));
   if (isProblem(answer)) return answer;
-  return { body: v1Case(answer, { caseId, courtCode, costUsd }), stream: answer.stream };
+  return { body: v1Case(answer, { caseId, courtCode, costUsd: call.costUsd }), stream: answer.stream };
 }
 
 async function answerMonitor(
   queries: CaseQueries,
+  refresh: Refresh | undefined,
   { court, courtCode, caseId, lastChecked }: V1CaseRequest,
-  { costUsd }: PaidCallContext,
+  call: PaidCallContext,
 ): Promise<V1Answer | Problem> {
-  const answer = await queries.answerMonitor({ court, caseId, lastChecked, filingTypes: null });
+  const query = { court, caseId, lastChecked, filingTypes: null };
+  const answer = await refreshed(refresh, query, call, () => queries.answerMonitor(query));
   if (isProblem(answer)) return answer;
-  return { body: v1Monitor(answer, { caseId, courtCode, costUsd }), stream: answer.stream };
+  return { body: v1Monitor(answer, { caseId, courtCode, costUsd: call.costUsd }), stream: answer.stream };
 }

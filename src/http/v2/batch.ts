@@ -4,9 +4,11 @@ import type { FastifyInstance } from 'fastify';
 import { PRICE_BASE_UNITS } from '../../commands/purchase/price.ts';
 import { isProblem, type Problem } from '../../errors.ts';
 import { canonicalJson } from '../../events/canonical-json.ts';
+import type { Refresh } from '../../processes/sources/refresh.ts';
+import { type OneAnswer, refreshedBatch } from '../../processes/sources/refresh-batch.ts';
 import { askedOnce } from '../../projections/freshness.ts';
 import { answerBatch, type WrittenAnswer } from '../../queries/batch-answer.ts';
-import { createCaseQueries, type OfDocket } from '../../queries/case-answer.ts';
+import { createCaseQueries } from '../../queries/case-answer.ts';
 import type { LookupPorts } from '../../queries/case-lookup.ts';
 import { NO_CASE, standingOf, UNKNOWN_STANDING } from '../../queries/case-standing.ts';
 import { type Clock, toInstant } from '../../runtime/instant.ts';
@@ -26,6 +28,8 @@ export interface BatchRouteDependencies extends LookupPorts {
   readonly clock: Clock;
   readonly sandbox: Sandbox;
   readonly publicUrl: string;
+  /** If left out, no source is asked. */
+  readonly refresh?: Refresh | undefined;
 }
 
 /** Lookups for four whole batches. */
@@ -37,6 +41,7 @@ export function batchRoute({
   clock,
   sandbox,
   publicUrl,
+  refresh,
 }: BatchRouteDependencies): PaidRoute<BatchRequest> {
   /** Lookups that unpaid batches are making now. */
   let looking = 0;
@@ -88,7 +93,12 @@ export function batchRoute({
         return { cases, charging: BATCH_CHARGING };
       }
       looking += queries.length;
-      const ports = { readStore: coalescedLoads(readStore), freshness: askedOnce(freshness), clock };
+      const ports = {
+        readStore: coalescedLoads(readStore),
+        freshness: askedOnce(freshness),
+        clock,
+        sourceOf: refresh?.sourceOf,
+      };
       try {
         const cases = await Promise.all(
           queries.map(async ({ caseId, courtCode, named }) => ({
@@ -105,20 +115,24 @@ export function batchRoute({
     queries: ({ queries }) => queries.length,
     fingerprint: ({ queries }) => canonicalJson(queries.map(canonicalQuery)),
     async answer({ queries }, call) {
-      // Created for each batch: lookups of the same moment are combined into one read.
-      const { answerCase } = createCaseQueries({
-        readStore: coalescedLoads(readStore),
-        freshness: askedOnce(freshness),
-        clock,
-      });
-      const answers = await answerBatch(
-        queries,
-        async (query, maxBytes) =>
-          isProblem(query.named)
-            ? query.named
-            : written(await answerCase({ ...caseQueryOf({ ...query, ...query.named }), maxBytes }), call),
-        call.signal,
-      );
+      const read = () => {
+        // Created for each reading: lookups of the same moment are combined into one read.
+        const { answerCase } = createCaseQueries({
+          readStore: coalescedLoads(readStore),
+          freshness: askedOnce(freshness),
+          clock,
+        });
+        return answerBatch(
+          queries,
+          async (query, maxBytes) =>
+            isProblem(query.named)
+              ? query.named
+              : written(await answerCase({ ...caseQueryOf({ ...query, ...query.named }), maxBytes }), call),
+          call.signal,
+        );
+      };
+      const asked = queries.map(({ named }) => (isProblem(named) ? null : named));
+      const answers = await refreshedBatch(refresh, asked, call, read);
       const outcomes = queries.flatMap((query, index): BatchOutcome[] => {
         const answer = answers[index];
         return answer ? [{ query, answer }] : [];
@@ -136,7 +150,7 @@ export function batchRoute({
           const answer = answers[index];
           return !answer || isProblem(answer) || isProblem(named) ? [] : [named.court.code];
         }),
-        cases: answers.flatMap((answer) => (isProblem(answer) ? [] : [answer.stream])),
+        cases: answers.flatMap((answer) => (isProblem(answer) ? [] : [answer.of.stream])),
         callbacks: outcomes.flatMap(({ answer }, result) => {
           const url = queries[result]?.callbackUrl ?? null;
           return url === null || isProblem(answer) ? [] : [{ url, result }];
@@ -149,12 +163,14 @@ export function batchRoute({
 type CaseOutcome = Awaited<ReturnType<ReturnType<typeof createCaseQueries>['answerCase']>>;
 
 /** A result: the answer that the query would get alone, with the batch's id. */
-function written(answer: CaseOutcome, { requestId, tag }: PaidCallContext): (WrittenAnswer & OfDocket) | Problem {
+function written(answer: CaseOutcome, { requestId, tag }: PaidCallContext): (WrittenAnswer & OneAnswer) | Problem {
   if (isProblem(answer)) return answer;
   const costUsd = costInUsd(PRICE_BASE_UNITS);
   const meta = caseMeta(answer, { requestId, tag, costUsd, sandbox: false });
+  const { stream, caseNumber, isComplete, activeAt, closed, dataAsOf } = answer;
+  const of = { stream, caseNumber, isComplete, activeAt, closed, dataAsOf };
   const text = JSON.stringify({ meta, ...answer.body });
-  return { text, bytes: Buffer.byteLength(text), truncated: answer.truncated, stream: answer.stream };
+  return { text, bytes: Buffer.byteLength(text), truncated: answer.truncated, of };
 }
 
 /**

@@ -3,6 +3,7 @@ import type { RequestedCallback } from '../../commands/purchase/query-run.ts';
 import { isProblem } from '../../errors.ts';
 import { canonicalJson } from '../../events/canonical-json.ts';
 import type { JsonObject } from '../../events/event.ts';
+import { type Refresh, refreshed } from '../../processes/sources/refresh.ts';
 import { type CaseQueries, type CaseQuery, createCaseQueries } from '../../queries/case-answer.ts';
 import type { LookupPorts } from '../../queries/case-lookup.ts';
 import { standingOf } from '../../queries/case-standing.ts';
@@ -17,9 +18,17 @@ import { caseMeta } from './answer-meta.ts';
 export interface CaseRouteDependencies extends LookupPorts {
   readonly clock: Clock;
   readonly sandbox: Sandbox;
+  /** If left out, no source is asked. */
+  readonly refresh?: Refresh | undefined;
 }
 
-export function caseRoute({ readStore, freshness, clock, sandbox }: CaseRouteDependencies): PaidRoute<CaseRequest> {
+export function caseRoute({
+  readStore,
+  freshness,
+  clock,
+  sandbox,
+  refresh,
+}: CaseRouteDependencies): PaidRoute<CaseRequest> {
   const queries: CaseQueries = createCaseQueries({ readStore, freshness, clock });
   return {
     method: 'GET',
@@ -44,12 +53,12 @@ export function caseRoute({ readStore, freshness, clock, sandbox }: CaseRouteDep
           }))
         : [],
     beforePayment: async ({ court, caseId }) => ({
-      ...(await standingOf({ readStore, freshness, clock }, court, caseId)),
+      ...(await standingOf({ readStore, freshness, clock, sourceOf: refresh?.sourceOf }, court, caseId)),
     }),
     queries: () => 1,
     fingerprint: (request) => canonicalJson(canonicalQuery(request)),
     async answer(request, call) {
-      const answer = await queries.answerCase(caseQueryOf(request));
+      const answer = await refreshed(refresh, request, call, () => queries.answerCase(caseQueryOf(request)));
       if (isProblem(answer)) return answer;
       const meta = caseMeta(answer, { ...call, sandbox: false });
       return {
