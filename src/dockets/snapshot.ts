@@ -83,6 +83,8 @@ export interface SnapshotEntry {
   readonly externalUrl: string | null;
   readonly attachments: readonly Attachment[];
   readonly sealed: boolean;
+  /** The source says that the document is not sealed. Most say nothing, which ends no seal. */
+  readonly unsealed?: true;
 }
 
 export interface DocketSnapshot {
@@ -98,6 +100,8 @@ export interface DocketSnapshot {
   readonly complete: boolean;
   /** Its header only fills in what is unknown: feeds cut names off. */
   readonly isBrief?: boolean;
+  /** Not the whole docket, but all that changed of it since its last complete look: this look is complete as well. */
+  readonly showsAllChanges?: true;
   readonly askedAt: Instant;
   /** The name of the source, e.g. `file`. */
   readonly source: string;

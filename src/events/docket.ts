@@ -37,7 +37,7 @@ export const DocketChecked = event(
   z.strictObject({
     source: z.string(),
     askedAt: Instant,
-    /** Whether the source showed the whole docket. */
+    /** Whether the source showed the whole docket, or all that changed since the last look that was complete. */
     complete: z.boolean(),
     /**
      * `abandoned`: an ingest died while the outcome of its append was unknown. This event makes that append conflict

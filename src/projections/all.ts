@@ -7,6 +7,7 @@ import { payments } from './payments.ts';
 import type { Projection } from './projection.ts';
 import { revenue } from './revenue.ts';
 import { signingKeyRecords } from './signing-keys.ts';
+import { sourceCases } from './source-cases.ts';
 import { sourceRecords } from './source-records.ts';
 import { wallets } from './wallets.ts';
 import { watchedCases } from './watched-cases.ts';
@@ -22,4 +23,5 @@ export const PROJECTIONS: readonly Projection[] = [
   operatorActs,
   watchedCases,
   sourceRecords,
+  sourceCases,
 ];

@@ -69,7 +69,7 @@ export function foldFiling(
     case 'ContentRedacted': {
       if (data.forget) return null;
       if (document?.content !== data.name || document.withdrawn) return document;
-      return { ...document, ...served(filingContent(contents, data.replacement, filingId)) };
+      return { ...document, ...served(filingContent(contents, data.replacement, filingId), document.sealed) };
     }
     default:
       return document;
@@ -90,13 +90,14 @@ const SERVED_NOTHING: Served = {
   attachments: [],
 };
 
-const served = (content: FilingContent): Served => ({
+/** A sealed filing keeps its text for as long as the source shows it. Nothing of its documents is served. */
+const served = (content: FilingContent, sealed: boolean): Served => ({
   description: servedText(content),
   filedBy: content.filedBy,
-  documentIdentifier: content.documentIdentifier,
-  documentIdentifierType: content.documentIdentifierType,
-  externalUrl: content.externalUrl,
-  attachments: content.attachments,
+  documentIdentifier: sealed ? null : content.documentIdentifier,
+  documentIdentifierType: sealed ? 'none' : content.documentIdentifierType,
+  externalUrl: sealed ? null : content.externalUrl,
+  attachments: sealed ? [] : content.attachments,
 });
 
 function filingDocument(
@@ -121,7 +122,7 @@ function filingDocument(
     filingTypes: filing.filingTypes as FilingType[],
     sealed: filing.sealed,
     withdrawn,
-    ...(withdrawn ? SERVED_NOTHING : served(content)),
+    ...(withdrawn ? SERVED_NOTHING : served(content, filing.sealed)),
     content: name,
   };
 }

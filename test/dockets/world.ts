@@ -10,6 +10,7 @@ import { type IngestReport, ingestDocket } from '../../src/commands/docket/inges
 import { findCourt } from '../../src/courts/registry.ts';
 import { cases } from '../../src/projections/cases.ts';
 import { createFreshness } from '../../src/projections/freshness.ts';
+import type { Projection } from '../../src/projections/projection.ts';
 import { createProjectionRunner } from '../../src/projections/runner.ts';
 import { type CaseAnswer, type CaseQuery, createCaseQueries } from '../../src/queries/case-answer.ts';
 import { type Clock, MICROS_PER_MS, type Micros, toInstant } from '../../src/runtime/instant.ts';
@@ -52,12 +53,13 @@ export function overriding<Port extends object>(port: Port, methods: Partial<Por
   });
 }
 
-export async function openWorld(clock: TestClock = new TestClock()) {
+/** @param others projections to run beside that of cases */
+export async function openWorld(clock: TestClock = new TestClock(), others: readonly Projection[] = []) {
   const directory = await mkdtemp(join(tmpdir(), 'docket-test-'));
   const storage = await openTestStorage(directory, clock);
   const runner = createProjectionRunner({
     ...storage,
-    projections: [cases],
+    projections: [cases, ...others],
     clock: { now: () => Date.now() * MICROS_PER_MS },
     logger: pino({ level: 'silent' }),
     owner: `test-${process.pid}-${randomUUID()}`,

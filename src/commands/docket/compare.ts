@@ -19,6 +19,7 @@ import { canonicalJson } from '../../events/canonical-json.ts';
 import type { RecordedFiling } from '../../events/docket.ts';
 import type { Json } from '../../events/event.ts';
 import { type Instant, toMicros } from '../../runtime/instant.ts';
+import { saysSealed } from '../../sources/juriscraper/entry.ts';
 import type { DocketState, FilingState } from './fold.ts';
 
 /** The current contents that a docket's events name. */
@@ -146,8 +147,14 @@ const matchable = (recorded: RecordedFiling, content: FilingContent): Matchable 
 const isStale = (state: DocketState, knownAt: Instant, askedAt: Instant): boolean =>
   askedAt < knownAt || (state.lastCompleteAskedAt !== null && askedAt < state.lastCompleteAskedAt);
 
-const hidesText = (content: FilingContent, entry: SnapshotEntry): boolean =>
-  content.description !== '' && !sameUnderMasks(content.description, entry.description);
+/**
+ * A notice of the seal, or nothing, is in the place of the text. Another text replaces it as always. CourtListener never
+ * empties a text, so a row without one has never had it.
+ */
+function hidesText(content: FilingContent, { description, sourceIds }: SnapshotEntry): boolean {
+  if (content.description === '' || sameUnderMasks(content.description, description)) return false;
+  return description === '' ? sourceIds.courtlistener_id === undefined : saysSealed(description);
+}
 
 function earlierFirst(a: FilingState, b: FilingState): { kept: FilingState; merged: FilingState } {
   return a.recorded.availableAt <= b.recorded.availableAt ? { kept: a, merged: b } : { kept: b, merged: a };
@@ -177,7 +184,14 @@ function revise(
     !sameUnderMasks(servedText(wholeContent), servedText(nextContent)),
     nextContent,
   );
-  const recorded = { ...next, filingId: base.filingId, availableAt: base.availableAt, backfilled: base.backfilled };
+  const sealed = stale ? whole.sealed : entry.sealed || (whole.sealed && !endsSeal(wholeContent, nextContent, entry));
+  const recorded = {
+    ...next,
+    sealed,
+    filingId: base.filingId,
+    availableAt: base.availableAt,
+    backfilled: base.backfilled,
+  };
   const before = base.filingId === filing.recorded.filingId ? content : (twinContent ?? content);
   const changed = changes(base, before, recorded, nextContent);
   if (changed.length === 0 && !twin) return null;
@@ -226,10 +240,13 @@ function nextRecorded(
     filedAt: timeOf(dateFiled, known.dateFiled, known.filedAt, entry.dateFiled, entry.filedAt, stale),
     filingType: types?.primary ?? known.filingType,
     filingTypes: types ? [...types.all] : known.filingTypes,
-    // An entry without text says nothing about sealing either.
-    sealed: stale || entry.description === '' ? known.sealed : entry.sealed,
+    sealed: known.sealed,
   };
 }
+
+/** A source that says nothing of a seal ends none, unless the text that told of it has changed. */
+const endsSeal = (known: FilingContent, next: FilingContent, { unsealed }: SnapshotEntry): boolean =>
+  unsealed === true || !sameUnderMasks(known.description, next.description);
 
 /** The exact time that belongs to the chosen day: the known one or the new one. */
 function timeOf(

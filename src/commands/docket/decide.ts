@@ -138,6 +138,7 @@ export function decideSnapshot(
   drafts.push(...recordings(freshFilings, askedAt, false));
 
   const changedSomething = drafts.length > 0;
+  const isCompleteLook = snapshot.complete || (snapshot.showsAllChanges === true && state.baseline === 'completed');
   if (snapshot.complete && state.baseline !== 'completed') {
     const gone = comparison.merges.length;
     add(BaselineCompleted.of({ askedAt, filingCount: state.filings.size + comparison.unseen.length - gone }));
@@ -146,18 +147,18 @@ export function decideSnapshot(
     DocketChecked.of({
       source: snapshot.source,
       askedAt,
-      complete: snapshot.complete,
-      outcome: outcomeOf(snapshot, comparison.stale, changedSomething),
+      complete: isCompleteLook,
+      outcome: outcomeOf(isCompleteLook, comparison.stale, changedSomething),
       ingestId: occasion.ingestId,
     }),
   );
   return drafts;
 }
 
-function outcomeOf(snapshot: DocketSnapshot, stale: boolean, changed: boolean) {
+function outcomeOf(isComplete: boolean, stale: boolean, changed: boolean) {
   if (stale) return 'stale';
   if (!changed) return 'unchanged';
-  return snapshot.complete ? 'complete' : 'partial';
+  return isComplete ? 'complete' : 'partial';
 }
 
 function clockTimes(first: Micros | null): () => Instant {

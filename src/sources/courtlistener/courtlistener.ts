@@ -5,6 +5,7 @@
  */
 import { z } from 'zod';
 import type { Json, JsonObject } from '../../events/event.ts';
+import { withoutDoubles } from './doubled-entries.ts';
 
 export type PageKind = 'dockets' | 'entries' | 'parties' | 'attorneys';
 
@@ -121,7 +122,7 @@ export function composeDocket({ id, docket, entries, parties, attorneys }: Docke
 const courtIn = (value: Json | undefined): string =>
   /(?:^|\/)([a-z0-9_]{1,40})\/?$/.exec(text(value)?.slice(-200) ?? '')?.[1] ?? '';
 
-/** One entry for each id, the most recently modified one, in the order of the docket sheet. */
+/** One entry for each id, the most recently modified one, without doubles, in the order of the docket sheet. */
 function inDocketOrder(entries: readonly JsonObject[]): readonly JsonObject[] {
   const newest = new Map<string, JsonObject>();
   for (const [index, entry] of entries.entries()) {
@@ -131,7 +132,7 @@ function inDocketOrder(entries: readonly JsonObject[]): readonly JsonObject[] {
   }
   const place = (entry: JsonObject): string => text(entry.recap_sequence_number) ?? text(entry.date_filed) ?? '';
   const number = (entry: JsonObject): number => (typeof entry.entry_number === 'number' ? entry.entry_number : 0);
-  return [...newest.values()].sort((a, b) =>
+  return [...withoutDoubles([...newest.values()])].sort((a, b) =>
     place(a) === place(b) ? number(a) - number(b) : place(a) < place(b) ? -1 : 1,
   );
 }
@@ -139,32 +140,50 @@ function inDocketOrder(entries: readonly JsonObject[]): readonly JsonObject[] {
 /** RECAP's kinds of documents: the entry's own, and its attachments. */
 const ATTACHMENT = 2;
 
+/** A longer number is none of the court's: where entries have no numbers, PACER's id of the document is in its place. */
+const MAX_NUMBER = 999_999_999;
+
+/** An entry has one main document, or only attachments, as in appellate courts. */
 function composeEntry(entry: JsonObject): JsonObject {
   const documents = list(entry.recap_documents);
   const main = documents.find(({ document_type: type }) => type !== ATTACHMENT) ?? null;
-  const day = text(entry.date_filed);
-  const time = text(entry.time_filed);
+  const number = entry.entry_number;
   return {
     courtlistener_id: idOf(entry.id),
-    document_number: typeof entry.entry_number === 'number' ? entry.entry_number : null,
-    date_filed: day === null || time === null ? day : `${day}T${time}`,
+    document_number: typeof number === 'number' && number <= MAX_NUMBER ? number : null,
+    ...datesOf(entry),
     description: text(entry.description),
     short_description: text(main?.description),
-    pacer_doc_id: text(main?.pacer_doc_id),
+    pacer_doc_id: documentIdOf(main),
     pacer_seq_no: typeof entry.pacer_sequence_number === 'number' ? entry.pacer_sequence_number : null,
-    is_sealed: main?.is_sealed === true,
-    attachments: documents
-      .filter(({ document_type: type }) => type === ATTACHMENT)
-      .map((document) => ({
-        attachment_number: typeof document.attachment_number === 'number' ? document.attachment_number : null,
-        description: text(document.description),
-        pacer_doc_id: text(document.pacer_doc_id),
-        page_count: typeof document.page_count === 'number' ? document.page_count : null,
-      })),
+    is_sealed: typeof main?.is_sealed === 'boolean' ? main.is_sealed : null,
+    attachments: documents.filter(({ document_type: type }) => type === ATTACHMENT).map(composeAttachment),
   };
 }
 
-/** CourtListener's numbers for the roles of attorneys. */
+/** The time is that of the entry's making. Before a docket sheet has brought its text, the day is not that of filing either. */
+function datesOf(entry: JsonObject): JsonObject {
+  const day = text(entry.date_filed);
+  const time = text(entry.time_filed);
+  if (day === null || time === null) return { date_filed: day, date_entered: null };
+  return { date_filed: text(entry.description) === null ? null : day, date_entered: `${day}T${time}` };
+}
+
+const documentIdOf = (document: JsonObject | null): string | null =>
+  text(document?.pacer_doc_id) ?? text(document?.acms_document_guid);
+
+/** Nothing of a sealed document is shown but that it is there. */
+function composeAttachment(document: JsonObject): JsonObject {
+  const isSealed = document.is_sealed === true;
+  return {
+    attachment_number: typeof document.attachment_number === 'number' ? document.attachment_number : null,
+    description: isSealed ? null : text(document.description),
+    pacer_doc_id: isSealed ? null : documentIdOf(document),
+    page_count: !isSealed && typeof document.page_count === 'number' ? document.page_count : null,
+  };
+}
+
+/** CourtListener's numbers for the roles of attorneys. 10 is an unknown one, and so is any other. */
 const ROLES: Readonly<Record<number, string>> = {
   1: 'ATTORNEY TO BE NOTICED',
   2: 'LEAD ATTORNEY',

@@ -33,6 +33,7 @@ export function readEntry(
   }
   const filed = readMoment(raw.date_filed, court, `${where}.date_filed`, remark);
   const entered = readMoment(raw.date_entered, court, `${where}.date_entered`, remark);
+  const sealed = raw.is_sealed === true || saysSealed(description === '' ? shortDescription : description);
   return {
     entryNumber,
     dateFiled: filed.day,
@@ -50,7 +51,8 @@ export function readEntry(
     },
     externalUrl: document.type === 'pacer_doc_id' ? documentUrl(court, document.identifier) : null,
     attachments: readAttachments(raw.attachments ?? [], court, where, remark),
-    sealed: raw.is_sealed === true || saysSealed(description === '' ? shortDescription : description),
+    sealed,
+    ...(raw.is_sealed === false && !sealed ? { unsealed: true } : {}),
   };
 }
 

@@ -122,8 +122,15 @@ describe('saved pages of CourtListener', () => {
           { attachmentNumber: 1, description: 'Exhibit A', documentIdentifier: '999000000002', pageCount: 9 },
         ],
       },
-      // The court's own 14:30, which is 22:30 in UTC.
-      { entryNumber: 2, dateFiled: '2024-02-02', filedAt: '2024-02-02T22:30:00.000000Z', attachments: [] },
+      // Entered at the court's own 14:30, which is 22:30 in UTC.
+      {
+        entryNumber: 2,
+        dateFiled: '2024-02-02',
+        filedAt: null,
+        dateEntered: '2024-02-02',
+        enteredAt: '2024-02-02T22:30:00.000000Z',
+        attachments: [],
+      },
       { entryNumber: 3, sealed: true },
       { entryNumber: null, description: '', shortDescription: 'Notice', documentIdentifier: null },
     ]);

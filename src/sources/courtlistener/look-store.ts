@@ -1,0 +1,117 @@
+/**
+ * Where an unfinished look at a case is kept: its position in a cell, its pages as blobs (docs/design/sources.md#courtlistener).
+ * A page is stored before the position that names it, so a crash loses at most one request.
+ */
+import { z } from 'zod';
+import type { Court } from '../../courts/court.ts';
+import type { Json, JsonObject } from '../../events/event.ts';
+import { type Clock, Instant, MICROS_PER_SECOND, type Micros, toInstant, toMicros } from '../../runtime/instant.ts';
+import type { BlobName, PayloadStore } from '../../storage/payload-store.ts';
+import type { ReadStore } from '../../storage/read-store.ts';
+import { CaseLook, listsOf } from './case-look.ts';
+import { isRow, type ListName } from './kept-rows.ts';
+
+export interface LookStorePorts {
+  readonly readStore: Pick<ReadStore, 'cell' | 'compareAndSet'>;
+  readonly payloads: Pick<PayloadStore, 'put' | 'getMany' | 'remove' | 'list' | 'get'>;
+  readonly clock: Clock;
+}
+
+export interface KeptLook {
+  readonly cell: string;
+  readonly version: number;
+  /** Null if no look is unfinished. */
+  readonly look: CaseLook | null;
+}
+
+export interface LookedPage {
+  readonly docket: string;
+  readonly list: ListName;
+  /** When it was asked for. */
+  readonly at: Instant;
+  readonly rows: readonly JsonObject[];
+}
+
+const Page = z.object({
+  look: z.string(),
+  docket: z.string(),
+  list: z.enum(['entries', 'documents', 'parties', 'attorneys']),
+  at: Instant,
+  rows: z.array(z.custom<JsonObject>(isRow)),
+});
+
+const Kept = z.object({ look: CaseLook.nullable(), partiesAt: Instant.nullable(), at: Instant });
+
+const cellOf = (court: Court, caseNumber: string): string => `courtlistener-look-${court.code}-${caseNumber}`;
+
+/** A look that nobody has continued for so long is forgotten: its cursors mean little by then. */
+export const FORSAKEN_AFTER: Micros = 30 * 86_400 * MICROS_PER_SECOND;
+/** No look writes a page so much before its position. */
+const ORPHANED_AFTER: Micros = 86_400 * MICROS_PER_SECOND;
+const MOST_REMOVED = 2_000;
+
+export function createLookStore({ readStore, payloads, clock }: LookStorePorts) {
+  async function read(cell: string): Promise<KeptLook & { readonly partiesAt: Instant | null }> {
+    const { version, value } = await readStore.cell(cell);
+    const kept = Kept.safeParse(value);
+    const isCurrent = kept.success && toMicros(kept.data.at) > clock.now() - FORSAKEN_AFTER;
+    const look = isCurrent ? kept.data.look : null;
+    return { cell, version, look, partiesAt: kept.success ? kept.data.partiesAt : null };
+  }
+
+  /** Null if another process moved it meanwhile. */
+  async function write(kept: KeptLook, look: CaseLook | null, partiesAt: Instant | null): Promise<KeptLook | null> {
+    const value = { look, partiesAt, at: toInstant(clock.now()) } as unknown as JsonObject;
+    const isWritten = await readStore.compareAndSet(kept.cell, kept.version, value);
+    return isWritten ? { cell: kept.cell, version: kept.version + 1, look } : null;
+  }
+
+  const namesIn = (look: CaseLook | null): readonly BlobName[] =>
+    look === null ? [] : listsOf(look).flatMap(({ list }) => list.pages);
+
+  /**
+   * Removes pages that no look names any longer: of a process that died, and of looks that nobody continued. Returns
+   * how many.
+   */
+  async function removeForsaken(signal?: AbortSignal): Promise<number> {
+    let removed = 0;
+    for await (const { name } of payloads.list('pushed', toInstant(clock.now() - ORPHANED_AFTER))) {
+      if (signal?.aborted || removed >= MOST_REMOVED) break;
+      const page = pageIn(await payloads.get(name));
+      if (page === null || namesIn((await read(page.look)).look).includes(name)) continue;
+      await payloads.remove(name);
+      removed++;
+    }
+    return removed;
+  }
+
+  return {
+    of: (court: Court, caseNumber: string) => read(cellOf(court, caseNumber)),
+    write,
+    putPage: (kept: KeptLook, page: LookedPage): Promise<BlobName> =>
+      payloads.put('pushed', Buffer.from(JSON.stringify({ look: kept.cell, ...page } as unknown as Json))),
+    /** Null if one is missing: then the look has to begin again. */
+    async pages(names: readonly BlobName[]): Promise<readonly LookedPage[] | null> {
+      const found = await payloads.getMany(names);
+      const pages = names.map((name) => pageIn(found.get(name) ?? null));
+      return pages.every((page) => page !== null) ? pages : null;
+    },
+    async remove(names: readonly BlobName[]): Promise<void> {
+      for (const name of names) await payloads.remove(name);
+    },
+    namesIn,
+    removeForsaken,
+  };
+}
+
+export type LookStore = ReturnType<typeof createLookStore>;
+
+function pageIn(bytes: Buffer | null): (LookedPage & { readonly look: string }) | null {
+  if (bytes === null) return null;
+  try {
+    const page = Page.safeParse(JSON.parse(bytes.toString('utf8')));
+    return page.success ? page.data : null;
+  } catch {
+    return null;
+  }
+}

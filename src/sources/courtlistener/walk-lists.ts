@@ -1,0 +1,203 @@
+/**
+ * Reads the lists of a case page by page until they end, or a fault does. Every page is kept before the next is asked for, and what
+ * a look that is cut off has shown is ingested as a part of the docket.
+ */
+import type { CaseNumber } from '../../courts/court.ts';
+import type { JsonObject } from '../../events/event.ts';
+import { type Clock, type Instant, toInstant } from '../../runtime/instant.ts';
+import type { AskedCase, Asking, Fault, Look } from '../source.ts';
+import { allShown, type CaseLook, type ListPlace, listsOf, nextList, wasShownInPart, withList } from './case-look.ts';
+import { type CourtListenerClient, fault, isFault } from './client.ts';
+import { type Claims, composeCase } from './compose-case.ts';
+import { idOf } from './courtlistener.ts';
+import type { KeptLook, LookedPage, LookStore } from './look-store.ts';
+import { readListPage } from './read-list.ts';
+
+export type Headers = ReadonlyMap<string, JsonObject>;
+
+export interface Walk {
+  readonly asked: AskedCase;
+  readonly number: CaseNumber;
+  readonly asking: Asking;
+  readonly headers: Headers;
+  readonly kept: KeptLook & { readonly partiesAt: Instant | null };
+  readonly look: CaseLook;
+  /** Whether no docket's own date has moved since the last complete look. */
+  readonly isUnchanged?: boolean;
+}
+
+export interface WalkPorts {
+  readonly client: CourtListenerClient;
+  readonly looks: LookStore;
+  readonly clock: Clock;
+}
+
+/** A look that makes more is cut off, and goes on with the next. */
+const MOST_REQUESTS = 500;
+/** A list that shows nothing new on so many pages in turn does not end by itself. */
+const MOST_IDLE_PAGES = 3;
+
+/** @throws StorageFailure, and what `ingest` throws; the look goes on where it was then */
+export async function walkLists(ports: WalkPorts, walk: Walk): Promise<Look> {
+  const { client, looks, clock } = ports;
+  const { asked, number, asking, headers } = walk;
+  let { look, kept } = walk as { look: CaseLook; kept: KeptLook };
+  /** Pages that are not kept yet. */
+  let loose: LookedPage[] = [];
+  const known = new Map<string, LookedPage>();
+  const seen = new Set<string>();
+  const restarted = new Set<string>();
+  let forbidden: Fault | null = null;
+  let idle = 0;
+
+  for (let requests = 0; ; requests++) {
+    const place = nextList(look);
+    if (!place) return finish();
+    if (requests === MOST_REQUESTS) return cutOff(fault('budget', `a look makes at most ${MOST_REQUESTS} requests`));
+    const at = toInstant(clock.now());
+    const page = await readListPage(client, place, look.since, asking);
+    const key = `${place.id} ${place.name}`;
+    if (isFault(page)) {
+      if (page.fault !== 'forbidden') return cutOff(page, page.fault === 'unreadable' ? place : null);
+      if (place.name === 'entries' || place.name === 'documents') forbidden ??= page;
+      look = withList(look, place, { done: true });
+      continue;
+    }
+    if ('again' in page) {
+      if (restarted.has(key)) return cutOff(fault('unreadable', 'its cursors are not valid'), place);
+      restarted.add(key);
+      look = withList(look, place, { cursor: null });
+      continue;
+    }
+    const news = page.rows.filter(({ id }) => isNew(`${key} ${idOf(id)}`));
+    idle = news.length > 0 ? 0 : idle + 1;
+    if (page.rows.length > 0) loose.push({ docket: place.id, list: place.name, at, rows: page.rows });
+    if (page.broken) return cutOff(page.broken, place);
+    if (page.cursor !== null && idle >= MOST_IDLE_PAGES)
+      return cutOff(fault('unreadable', 'a list without end'), place);
+    if (page.cursor === null) idle = 0;
+    look = withList(look, place, { cursor: page.cursor, done: page.cursor === null });
+    // A short look at changes is not worth a place in storage.
+    if ((look.since === null || page.cursor !== null) && !(await keep())) return overtaken();
+  }
+
+  function isNew(id: string): boolean {
+    if (seen.has(id)) return false;
+    seen.add(id);
+    return true;
+  }
+
+  /** False if another process has moved the look; its pages are the ones that count. */
+  async function keep(): Promise<boolean> {
+    const names: string[] = [];
+    let next = look;
+    for (const page of loose) {
+      const name = await looks.putPage(kept, page);
+      names.push(name);
+      known.set(name, page);
+      const list = listsOf(next).find((place) => place.id === page.docket && place.name === page.list);
+      if (list) next = withList(next, list, { pages: [...list.list.pages, name] });
+    }
+    const written = await looks.write(kept, next, walk.kept.partiesAt);
+    if (!written) {
+      await looks.remove(names);
+      return false;
+    }
+    [kept, look, loose] = [written, next, []];
+    return true;
+  }
+
+  function overtaken(): Look {
+    return { look: 'failed', because: fault('timeout', 'another process looks at the case') };
+  }
+
+  /** @param again the list is read from its start next time */
+  async function cutOff(because: Fault, again: ListPlace | null = null): Promise<Look> {
+    if (again) look = withList(look, again, { cursor: null });
+    if (loose.length > 0 && !(await keep())) return overtaken();
+    const stream = await show();
+    if (isFault(stream)) return { look: 'failed', because: stream };
+    if (looks.namesIn(look).length > 0 && !(await keep())) return overtaken();
+    if (stream === null) return { look: 'failed', because };
+    return { look: 'partial', stream, because };
+  }
+
+  /** Ingests what was read and not shown yet. Null if there is nothing. */
+  async function show(): Promise<string | Fault | null> {
+    const pages = await unshown(false);
+    if (pages === null) return fault('unreadable', 'pages that were kept are missing; the look begins again');
+    const entries = pages.filter(({ list }) => list === 'entries' || list === 'documents');
+    if (entries.length === 0 && asked.known !== null && forbidden === null) return null;
+    const askedAt = entries.map(({ at }) => at).toSorted()[0] ?? toInstant(clock.now());
+    const shown = await ingest(pages, { askedAt, shows: 'part' });
+    if (!isFault(shown)) look = allShown(look);
+    return isFault(shown) ? shown : shown.stream;
+  }
+
+  /** Parties are one list, which takes the place of the one before it: they are shown once all are known. */
+  async function unshown(all: boolean): Promise<readonly LookedPage[] | null> {
+    const chosen = listsOf(look).filter(
+      ({ id, name }) => name === 'entries' || name === 'documents' || arePartiesRead(id),
+    );
+    const names = chosen.flatMap(({ name, list }) =>
+      all || name === 'parties' || name === 'attorneys' ? list.pages : list.pages.slice(list.shown),
+    );
+    const missing = names.filter((name) => !known.has(name));
+    const found = missing.length === 0 ? [] : await looks.pages(missing);
+    if (found === null) {
+      await looks.write(kept, null, walk.kept.partiesAt);
+      return null;
+    }
+    for (const [index, page] of found.entries()) known.set(missing[index] as string, page);
+    const own = loose.filter(({ docket, list }) => chosen.some(({ id, name }) => id === docket && name === list));
+    return [...names.flatMap((name) => known.get(name) ?? []), ...own];
+  }
+
+  function arePartiesRead(docket: string): boolean {
+    return listsOf(look).every(
+      ({ id, name, list }) => id !== docket || list.done || (name !== 'parties' && name !== 'attorneys'),
+    );
+  }
+
+  async function ingest(pages: readonly LookedPage[], claims: Claims): Promise<{ readonly stream: string } | Fault> {
+    const snapshot = composeCase({ court: asked.court, number, headers, pages }, claims);
+    if (snapshot === null) return fault('unreadable', 'the docket cannot be read');
+    const ingested = await asking.ingest(snapshot);
+    return 'stream' in ingested ? ingested : fault('unreadable', ingested.refused);
+  }
+
+  async function finish(): Promise<Look> {
+    // Parts that were shown on other days were read on other days; what is newer must not look as old as they are.
+    const isContinued = wasShownInPart(look);
+    if (forbidden !== null || isContinued) {
+      const part = await show();
+      if (isFault(part)) return { look: 'failed', because: part };
+      if (forbidden !== null) {
+        await end(false);
+        return part === null
+          ? { look: 'failed', because: forbidden }
+          : { look: 'partial', stream: part, because: forbidden };
+      }
+    }
+    const isWhole = look.since === null;
+    const pages = isContinued && !isWhole ? [] : await unshown(true);
+    if (pages === null) return { look: 'failed', because: fault('unreadable', 'pages that were kept are missing') };
+    const done = await ingest(pages, { askedAt: look.startedAt, shows: isWhole ? 'whole' : 'changes' });
+    if (isFault(done)) {
+      await end(false);
+      return { look: 'failed', because: done };
+    }
+    await end(true);
+    const isUnchanged = walk.isUnchanged === true && pages.length === 0 && !isContinued;
+    return { look: isUnchanged ? 'unchanged' : 'complete', stream: done.stream };
+  }
+
+  /** The look is over: nothing of it is kept but when parties were read. */
+  async function end(isComplete: boolean): Promise<void> {
+    const hasParties = isComplete && listsOf(look).some(({ name }) => name === 'parties');
+    const names = looks.namesIn(look);
+    if (names.length === 0 && !hasParties && kept.look === null) return;
+    const partiesAt = hasParties ? look.startedAt : walk.kept.partiesAt;
+    if (await looks.write(kept, null, partiesAt)) await looks.remove(names);
+  }
+}
