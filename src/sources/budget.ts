@@ -14,9 +14,11 @@ export interface BudgetStanding {
   readonly heldUntil: Micros | null;
 }
 
+export type Take = { readonly taken: true } | { readonly taken: false; readonly retryAt: Micros };
+
 export interface SourceBudget {
   /** Takes one request, or says when it could be taken. @throws StorageFailure */
-  take(priority: Priority): Promise<{ readonly taken: true } | { readonly taken: false; readonly retryAt: Micros }>;
+  take(priority: Priority): Promise<Take>;
   /** The source refused although the budget was not spent: nobody asks before then. */
   hold(until: Micros): Promise<void>;
   standing(): Promise<BudgetStanding>;

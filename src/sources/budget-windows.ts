@@ -1,0 +1,108 @@
+/**
+ * The rolling windows of a source's budget (docs/design/sources.md#budget). Pure: the times of the requests in the longest
+ * window are the whole state, so every window is exact, and all of them apply together.
+ */
+import { MICROS_PER_MS, MICROS_PER_SECOND, type Micros } from '../runtime/instant.ts';
+import type { BudgetStanding, Rate } from './budget.ts';
+import type { Priority } from './source.ts';
+
+export interface BudgetState {
+  /** When requests were taken, whole milliseconds in microseconds, ascending. */
+  readonly times: readonly Micros[];
+  /** Nobody asks before then; null if the source did not say so. */
+  readonly heldUntil: Micros | null;
+}
+
+export const UNSPENT: BudgetState = { times: [], heldUntil: null };
+
+/** The part of each window that requests of a priority may fill. The rest is left to the more urgent ones. */
+export const SHARES: Readonly<Record<Priority, number>> = { paid: 1, watched: 0.8, backfill: 0.5 };
+
+/**
+ * By how much the clocks of two nodes may differ, and a request may be late on its way: each window is longer by that.
+ * Five requests a minute become five in 63 seconds.
+ */
+export const MARGIN: Micros = 3 * MICROS_PER_SECOND;
+/** Times that lie further ahead come from a clock that was wrong. They must not close the budget until then. */
+const WRONG_CLOCK: Micros = 300 * MICROS_PER_SECOND;
+/** No source may stop requests for longer at once; its windows have passed by then. */
+const LONGEST_HOLD: Micros = 86_400 * MICROS_PER_SECOND + MARGIN;
+
+export type Taken =
+  | { readonly taken: true; readonly state: BudgetState }
+  | { readonly taken: false; readonly retryAt: Micros };
+
+/** Takes one request, or says when it could be taken if nobody else takes one. */
+export function takeFrom(state: BudgetState, rates: readonly Rate[], now: Micros, priority: Priority): Taken {
+  const { times, heldUntil } = tidied(state, rates, now);
+  if (heldUntil !== null) return { taken: false, retryAt: heldUntil };
+  const at = timeOf(times, now);
+  const waits = rates.flatMap((rate) => freeAt(times, rate, at, mostFor(rate, priority)) ?? []);
+  if (waits.length > 0) return { taken: false, retryAt: Math.max(...waits) };
+  return { taken: true, state: { times: [...times, at], heldUntil: null } };
+}
+
+/**
+ * The source refused a request until a time, although the budget allowed it: the account is used elsewhere, too. The
+ * window that the source must mean counts as full, and its other requests leave it evenly from that time on.
+ */
+export function holdUntil(state: BudgetState, rates: readonly Rate[], now: Micros, until: Micros): BudgetState {
+  const { times, heldUntil } = tidied(state, rates, now);
+  const end = Math.min(until, now + LONGEST_HOLD);
+  if (end <= now) return { times, heldUntil };
+  const held = Math.max(heldUntil ?? 0, end);
+  // The source tests its shortest window first.
+  const rate = byLength(rates).find(({ micros }) => end - now <= micros + MARGIN);
+  if (!rate) return { times, heldUntil: held };
+  const missing = Math.max(0, rate.requests - countIn(times, rate, timeOf(times, now)));
+  const step = Math.max(0, now + rate.micros + MARGIN - end) / Math.max(1, missing);
+  const elsewhere = Array.from({ length: missing }, (_, index) =>
+    wholeMs(Math.min(now, end + index * step - rate.micros - MARGIN)),
+  );
+  return { times: [...times, ...elsewhere].sort((a, b) => a - b), heldUntil: held };
+}
+
+export function standingOf(state: BudgetState, rates: readonly Rate[], now: Micros): BudgetStanding {
+  const { times, heldUntil } = tidied(state, rates, now);
+  const at = timeOf(times, now);
+  return { rates: rates.map((rate) => ({ ...rate, used: countIn(times, rate, at) })), heldUntil };
+}
+
+/** At least one, so that a small budget is not closed to anybody. */
+export const mostFor = ({ requests }: Rate, priority: Priority): number =>
+  Math.max(1, Math.floor(requests * SHARES[priority]));
+
+const byLength = (rates: readonly Rate[]): readonly Rate[] => [...rates].sort((a, b) => a.micros - b.micros);
+
+/** Later than the true time by less than a millisecond, which is safe. */
+const wholeMs = (time: Micros): Micros => Math.ceil(time / MICROS_PER_MS) * MICROS_PER_MS;
+
+/** The time of a request now: never before one that was taken already, whichever node took it. */
+const timeOf = (times: readonly Micros[], now: Micros): Micros => Math.max(wholeMs(now), times.at(-1) ?? 0);
+
+const isIn = (time: Micros, { micros }: Rate, at: Micros): boolean => time + micros + MARGIN > at;
+
+function countIn(times: readonly Micros[], rate: Rate, at: Micros): number {
+  const first = times.findIndex((time) => isIn(time, rate, at));
+  return first === -1 ? 0 : times.length - first;
+}
+
+function freeAt(times: readonly Micros[], rate: Rate, at: Micros, most: number): Micros | null {
+  const used = countIn(times, rate, at);
+  if (used < most) return null;
+  const leaves = times[times.length - most] ?? at;
+  return leaves + rate.micros + MARGIN;
+}
+
+/** Without what no window holds any more, and without a hold that is over. */
+function tidied({ times, heldUntil }: BudgetState, rates: readonly Rate[], now: Micros): BudgetState {
+  const longest = Math.max(0, ...rates.map(({ micros }) => micros));
+  const ahead = (times.at(-1) ?? 0) - wholeMs(now);
+  const corrected = ahead > WRONG_CLOCK ? times.map((time) => time - ahead) : times;
+  const at = timeOf(corrected, now);
+  const isHeld = heldUntil !== null && heldUntil > now && heldUntil <= now + LONGEST_HOLD;
+  return {
+    times: corrected.filter((time) => time + longest + MARGIN > at),
+    heldUntil: isHeld ? heldUntil : null,
+  };
+}

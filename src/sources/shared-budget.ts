@@ -1,0 +1,85 @@
+/** A source's budget that all nodes share: one cell of the read store, changed by compare-and-set. */
+import type { JsonObject } from '../events/event.ts';
+import { type Clock, MICROS_PER_MS, type Micros } from '../runtime/instant.ts';
+import type { ReadStore } from '../storage/read-store.ts';
+import type { Rate, SourceBudget, Take } from './budget.ts';
+import { type BudgetState, holdUntil, standingOf, takeFrom, UNSPENT } from './budget-windows.ts';
+
+export interface SharedBudgetOptions {
+  readonly readStore: Pick<ReadStore, 'cell' | 'compareAndSet'>;
+  readonly clock: Clock;
+  /** Of the source, in the name of the cell. */
+  readonly name: string;
+  readonly rates: readonly Rate[];
+}
+
+export const budgetCell = (name: string): string => `source-budget-${name}`;
+
+/** Takes of one process come one after the other, so that they do not compete with each other. */
+export function createSharedBudget({ readStore, clock, name, rates }: SharedBudgetOptions): SourceBudget {
+  const id = budgetCell(name);
+  let previous: Promise<unknown> = Promise.resolve();
+
+  function inTurn<Result>(work: () => Promise<Result>): Promise<Result> {
+    const next = previous.then(work, work);
+    previous = next.catch(() => undefined);
+    return next;
+  }
+
+  /** Repeats until no other node was first. */
+  async function change<Result>(
+    decide: (state: BudgetState, now: Micros) => { readonly state: BudgetState | null; readonly result: Result },
+  ): Promise<Result> {
+    for (;;) {
+      const { version, value } = await readStore.cell(id);
+      const { state, result } = decide(readState(value), clock.now());
+      if (state === null || (await readStore.compareAndSet(id, version, writeState(state)))) return result;
+    }
+  }
+
+  return {
+    take: (priority) =>
+      inTurn(() =>
+        change<Take>((before, now) => {
+          const taken = takeFrom(before, rates, now, priority);
+          return taken.taken
+            ? { state: taken.state, result: { taken: true } }
+            : { state: null, result: { taken: false, retryAt: taken.retryAt } };
+        }),
+      ),
+    hold: (until) =>
+      inTurn(() => change((before, now) => ({ state: holdUntil(before, rates, now, until), result: undefined }))),
+    standing: async () => standingOf(readState((await readStore.cell(id)).value), rates, clock.now()),
+  };
+}
+
+const DIGITS = 36;
+
+/**
+ * The first time in milliseconds, then the differences, in base 36: 1,400 requests of a day take some 7 KB, not 25.
+ */
+export function writeState({ times, heldUntil }: BudgetState): JsonObject {
+  let before = 0;
+  const differences = times.map((time) => {
+    const ms = time / MICROS_PER_MS;
+    const difference = ms - before;
+    before = ms;
+    return difference.toString(DIGITS);
+  });
+  return { times: differences.join(' '), heldUntil };
+}
+
+/** What cannot be read counts as nothing: the source itself refuses what is too much. */
+export function readState(value: JsonObject | null): BudgetState {
+  const { times, heldUntil } = value ?? {};
+  if (typeof times !== 'string') return UNSPENT;
+  let ms = 0;
+  const read: Micros[] = [];
+  for (const difference of times === '' ? [] : times.split(' ')) {
+    const step = Number.parseInt(difference, DIGITS);
+    if (!(step >= 0)) return UNSPENT;
+    ms += step;
+    read.push(ms * MICROS_PER_MS);
+  }
+  return { times: read, heldUntil: typeof heldUntil === 'number' ? heldUntil : null };
+}
