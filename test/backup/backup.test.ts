@@ -419,7 +419,7 @@ it('every field of an event that is a SHA-256 either names content or is listed 
   const files = await readdir(folder);
   const texts = await Promise.all(files.map((file) => readFile(new URL(file, folder), 'utf8')));
   const fields = new Set([...texts.join('\n').matchAll(/(\w+): Sha256\b/g)].map(([, field]) => field));
-  const others = ['payment', 'requestHash', 'identifierHash', 'proof'];
+  const others = ['payment', 'requestHash', 'identifierHash', 'keyHash', 'proof'];
   // `replacement`, of ContentRedacted, is any string by its schema.
   expect([...fields, 'replacement'].sort()).toEqual([...CONTENT_FIELDS, ...others].sort());
 });
