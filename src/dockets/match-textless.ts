@@ -1,4 +1,5 @@
 /** Matches entries without a text, as feeds have them, with the same entries of a docket sheet. */
+import type { Instant } from '../runtime/instant.ts';
 import { differ, groupBy, type Item, type Pair } from './match-item.ts';
 import { isTelling, shareOfWords } from './text.ts';
 
@@ -14,9 +15,16 @@ export interface MatchRules {
   readonly correctsInPlace: boolean;
   /** Whether an entry was made before the last complete check of the docket, which would then have shown it. */
   isShown(entry: number): boolean;
+  /** Whether a known filing was made only after the snapshot, which then cannot show it. */
+  isLater(filing: number): boolean;
 }
 
-export const NO_RULES: MatchRules = { numbersAreUnique: false, correctsInPlace: false, isShown: () => false };
+export const NO_RULES: MatchRules = {
+  numbersAreUnique: false,
+  correctsInPlace: false,
+  isShown: () => false,
+  isLater: () => false,
+};
 
 interface Unpaired {
   /** All items of both sides. */
@@ -47,6 +55,7 @@ export function pairTextless({ filings, incoming, free, open, taken, pair, whole
     return isOnlyStub && share >= (whole ? ENOUGH_WORDS : 1) && isTelling(shortNameOf(filing, entry));
   });
   pairInGroups(free(), open(), daysOfUnnumbered, taken, pair, (filing, entry, share) => {
+    if (rules.isLater(filing.index)) return false;
     if (!datesAgree(filing, entry) || !timesAgree(filing, entry)) return false;
     if (whole || rules.isShown(entry.index)) return share >= ENOUGH_WORDS;
     return share === 1 && isTelling(shortNameOf(filing, entry));
@@ -71,11 +80,16 @@ function datesAgree(a: Item, b: Item): boolean {
 
 /** Two different exact times mean two entries. So does a filing that was served before the entry was made. */
 function timesAgree(filing: Item, entry: Item): boolean {
-  const [known, said] = [filing.source.filedAt ?? null, entry.source.filedAt ?? null];
-  if (said === null) return true;
-  if (known !== null) return known === said;
-  return entry.hasDescription || filing.source.availableAt === undefined || filing.source.availableAt >= said;
+  if (entry.moment === null) return true;
+  if (filing.moment !== null) return isSameTime(filing.moment, entry.moment);
+  const { availableAt } = filing.source;
+  return entry.hasDescription || availableAt === undefined || availableAt >= entry.moment;
 }
+
+const MINUTE = '2026-03-05T15:04'.length;
+/** Some texts state the time of entry only to the minute. */
+const isSameTime = (a: Instant, b: Instant): boolean =>
+  a === b || (a.slice(0, MINUTE) === b.slice(0, MINUTE) && [a, b].some((one) => one.slice(MINUTE).startsWith(':00.')));
 
 function pairInGroups<Key>(
   filings: readonly Item[],

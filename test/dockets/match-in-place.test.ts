@@ -7,7 +7,7 @@ import { describe, expect, it } from 'vitest';
 import { matchEntries } from '../../src/dockets/match.ts';
 import type { Matchable } from '../../src/dockets/match-item.ts';
 
-const RULES = { numbersAreUnique: false, correctsInPlace: true, isShown: () => false };
+const RULES = { numbersAreUnique: false, correctsInPlace: true, isShown: () => false, isLater: () => false };
 
 const entry = (dateFiled: string, description: string, document?: string): Matchable => ({
   entryNumber: null,

@@ -240,26 +240,37 @@ export class MemoryWorld {
         continue;
       }
       if (this.turns.random() < 0.3) continue;
-      const event = decodeEvent(recorded);
-      const contents = new Map<string, Content>();
-      for (const name of cases.contentOf?.(event) ?? [])
-        contents.set(name, { bytes: this.blobs.get(name)!, redacted: false });
-      const projected = { event, recorded, contents };
-      for (const target of cases.targets(projected)) {
-        const collection = this.documents.get(target.collection) ?? new Map<string, Stored>();
-        this.documents.set(target.collection, collection);
-        const before = collection.get(target.id)?.document ?? null;
-        const document = cases.fold(target, before, projected);
-        if (document === null) collection.delete(target.id);
-        else
-          collection.set(target.id, {
-            id: target.id,
-            position: recorded.position,
-            document: structuredClone(document),
-          });
+      for (const write of this.#writesOf(recorded, this.documents)) {
+        write();
         if (this.turns.random() < 0.2) await this.turns.next();
       }
       this.#projected++;
+    }
+  }
+
+  /** What the whole log gives from its beginning. */
+  rebuilt(): ReadonlyMap<string, ReadonlyMap<string, Stored>> {
+    const documents = new Map<string, Map<string, Stored>>();
+    for (const recorded of this.events) for (const write of this.#writesOf(recorded, documents)) write();
+    return documents;
+  }
+
+  /** The writes of one event, each visible by itself. */
+  *#writesOf(recorded: RecordedEvent, documents: Map<string, Map<string, Stored>>): Iterable<() => void> {
+    const event = decodeEvent(recorded);
+    const contents = new Map<string, Content>();
+    for (const name of cases.contentOf?.(event) ?? [])
+      contents.set(name, { bytes: this.blobs.get(name)!, redacted: false });
+    const projected = { event, recorded, contents };
+    for (const { collection: name, id } of cases.targets(projected)) {
+      const collection = documents.get(name) ?? new Map<string, Stored>();
+      documents.set(name, collection);
+      const target = { collection: name, id };
+      yield () => {
+        const document = cases.fold(target, collection.get(id)?.document ?? null, projected);
+        if (document === null) collection.delete(id);
+        else collection.set(id, { id, position: recorded.position, document: structuredClone(document) });
+      };
     }
   }
 }

@@ -6,6 +6,11 @@ import type { JsonObject } from '../../src/events/event.ts';
 import { type Instant, MICROS_PER_SECOND, toInstant, toMicros } from '../../src/runtime/instant.ts';
 import { composeDocket } from '../../src/sources/courtlistener/courtlistener.ts';
 import { readJuriscraperDocket } from '../../src/sources/juriscraper/juriscraper.ts';
+import { feedOf } from '../../src/sources/rss/addresses.ts';
+import { readFeed } from '../../src/sources/rss/feed.ts';
+import { type ReadItem, readItem } from '../../src/sources/rss/item.ts';
+import { casesOf, snapshotOf } from '../../src/sources/rss/snapshots.ts';
+import { type FeedEntry, feedText } from './feeds/dialects.ts';
 
 /** An entry as the court has it. Its text contains `K` and its key, so that a test recognizes it. */
 export interface CourtEntry {
@@ -24,6 +29,7 @@ export interface CourtEntry {
 }
 
 const DOCKET_ID = 7_001;
+const CASE_NAME = 'Quill v. Inkwell Works, Inc.';
 const textOf = ({ key, name }: CourtEntry): string => `${name.toUpperCase()} K${key} by Ada Quill.`;
 const documentOf = ({ key, number }: CourtEntry): string | null => (number === null ? null : `0350000${41_000 + key}`);
 const sequenceOf = ({ key }: CourtEntry): number => 500 + key;
@@ -54,7 +60,7 @@ const rowOf = (court: Court, entry: CourtEntry, isWhole: boolean, modifiedAt: In
   time_filed: isWhole ? null : localTime(court, entry),
   entry_number: numberIn(entry, isWhole),
   recap_sequence_number: `${enteredDay(court, entry)}.${String(entry.key).padStart(3, '0')}`,
-  pacer_sequence_number: entry.isSequenced && (isWhole || isLinked(entry)) ? sequenceOf(entry) : null,
+  pacer_sequence_number: entry.isSequenced ? sequenceOf(entry) : null,
   description: isWhole ? textOf(entry) : '',
   recap_documents: [
     {
@@ -76,7 +82,7 @@ const docketOf = (court: Court, caseNumber: string): JsonObject => ({
   id: DOCKET_ID,
   court_id: court.code,
   docket_number: caseNumber,
-  case_name: 'Quill v. Inkwell Works, Inc.',
+  case_name: CASE_NAME,
 });
 
 function read(value: unknown, askedAt: Instant, complete: boolean, source: string): DocketSnapshot {
@@ -136,7 +142,7 @@ export const reportOfCourt = (
     {
       court_id: court.code,
       docket_number: caseNumber,
-      case_name: 'Quill v. Inkwell Works, Inc.',
+      case_name: CASE_NAME,
       docket_entries: entries.map((entry) => ({
         document_number: entry.number,
         date_filed: filedDay(court, entry),
@@ -144,7 +150,8 @@ export const reportOfCourt = (
         description: textOf(entry),
         short_description: '',
         pacer_doc_id: documentOf(entry),
-        pacer_seq_no: sequenceOf(entry),
+        // Appellate courts have no such number.
+        pacer_seq_no: court.level === 'appellate' ? null : sequenceOf(entry),
       })),
       parties: [],
     },
@@ -153,38 +160,38 @@ export const reportOfCourt = (
     'file',
   );
 
-/** The items of a feed. */
-export function feedOf(
+/**
+ * The court's feed.
+ * @param cut the body ends in the middle of that item, the newest being 0; null: it is whole
+ */
+export async function feedShown(
   court: Court,
   caseNumber: string,
   entries: readonly CourtEntry[],
   askedAt: Instant,
-): readonly DocketSnapshot[] {
-  const snapshot = read(
-    { court_id: court.code, docket_number: caseNumber, case_name: 'Quill v. Inkwell Works, Inc.', docket_entries: [] },
-    askedAt,
-    false,
-    'rss',
+  cut: number | null,
+): Promise<readonly DocketSnapshot[]> {
+  const feed = feedOf(court);
+  if (!feed) throw new Error(`${court.code} has no feed`);
+  const newestFirst = entries.toReversed().map(
+    (entry): FeedEntry => ({
+      caseNumber,
+      caseName: CASE_NAME,
+      event: entry.name,
+      at: toMicros(entry.enteredAt) / 1000,
+      pacerCaseId: '417001',
+      number: numberIn(entry, false),
+      document: isLinked(entry) ? documentOf(entry) : null,
+      sequence: sequenceOf(entry),
+      partId: sequenceOf(entry),
+    }),
   );
-  return [
-    {
-      ...snapshot,
-      entries: entries.map((entry) => ({
-        entryNumber: numberIn(entry, false),
-        dateFiled: null,
-        dateEntered: enteredDay(court, entry),
-        filedAt: null,
-        enteredAt: entry.enteredAt,
-        description: '',
-        shortDescription: entry.name,
-        filedBy: null,
-        documentIdentifier: isLinked(entry) ? documentOf(entry) : null,
-        documentIdentifierType: documentOf(entry) === null ? 'none' : 'pacer_doc_id',
-        sourceIds: isLinked(entry) ? { pacer_seq_no: String(sequenceOf(entry)) } : {},
-        externalUrl: null,
-        attachments: [],
-        sealed: false,
-      })),
-    },
-  ];
+  const text = feedText(feed, newestFirst, toMicros(askedAt) / 1000, 'Docket entries of type: all');
+  const items = text.split('<item>');
+  const end = cut === null || cut >= newestFirst.length ? null : items.slice(0, cut + 1).join('<item>').length + 30;
+  const body = await readFeed(Buffer.from(text.slice(0, end ?? text.length), 'latin1'), 'text/xml');
+  if ('fault' in body) return [];
+  const now = toMicros(askedAt);
+  const read = body.items.map((item) => readItem(feed, item, now)).filter((item) => !('unread' in item));
+  return casesOf(read as readonly ReadItem[]).flatMap((one) => snapshotOf(feed, one, () => true, askedAt) ?? []);
 }

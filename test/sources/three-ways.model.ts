@@ -14,7 +14,7 @@ import { type Instant, MICROS_PER_SECOND, type Micros, toInstant, toMicros } fro
 import { judge } from '../audit/rules/judge.ts';
 import { Killed, MemoryWorld, randomOf, Turns } from '../dockets/memory-ports.ts';
 import { bodyOf, contextOf, court } from '../dockets/world.ts';
-import { alertOf, type CourtEntry, feedOf, reportOf, reportOfCourt } from './three-ways.bodies.ts';
+import { alertOf, type CourtEntry, feedShown, reportOf, reportOfCourt } from './three-ways.bodies.ts';
 
 const MINUTE: Micros = 60 * MICROS_PER_SECOND;
 /** The court's clock at the start of a history: a Thursday morning, long after its oldest entries. */
@@ -29,6 +29,8 @@ const NAMES = [
   'Notice of Appearance',
   'Summons Issued',
 ];
+
+const PAPERS = ['Discovery', 'Venue', 'Costs', 'Stay', 'Standing', 'Damages', 'Sanctions', 'Joinder', 'Schedule'];
 
 const courtEntry = fc.record({
   /** Minutes after the start at which the clerk enters it; negative: before. */
@@ -49,20 +51,40 @@ const courtEntry = fc.record({
   feedShows: fc.constantFrom('all' as const, 'all' as const, 'no number' as const, 'nothing' as const),
 });
 
-const courtDocket = fc.array(courtEntry, { minLength: 1, maxLength: 9 }).map((entries) =>
-  entries
-    .toSorted((a, b) => a.enteredMinute - b.enteredMinute)
-    .map(({ enteredMinute, ...entry }, key): CourtEntry => {
-      // The clerk enters one after the other.
-      const enteredAt = toInstant(START + enteredMinute * MINUTE + key * MICROS_PER_SECOND);
-      // Without a link there is no document, so the docket sheet has no number either.
-      const number = entry.isNumbered && entry.feedShows !== 'nothing' ? key + 1 : null;
-      // An entry that nothing identifies, and that its sources date differently, cannot be known for the same one.
-      const backdatedDays = entry.feedShows === 'nothing' ? 0 : entry.backdatedDays;
-      const isSequenced = entry.isSequenced || (number === null && backdatedDays > 0);
-      return { ...entry, isSequenced, backdatedDays, key, number, enteredAt };
-    }),
-);
+type Drawn = Omit<CourtEntry, 'key' | 'number' | 'enteredAt'> & {
+  readonly enteredMinute: number;
+  readonly isNumbered: boolean;
+};
+
+/** A district court's feed has ids for every entry; an appellate court's may have nothing but a name and a time. */
+const COURTS = { cand: '3:26-cv-00417', ca10: '26-1417' } as const;
+type CourtCode = keyof typeof COURTS;
+
+const entriesOf =
+  (code: CourtCode) =>
+  (entries: readonly Drawn[]): readonly CourtEntry[] =>
+    entries
+      .toSorted((a, b) => a.enteredMinute - b.enteredMinute)
+      .map(({ enteredMinute, ...entry }, key): CourtEntry => {
+        // One after the other, further apart than the clocks of courts and ours may be.
+        const enteredAt = toInstant(START + (enteredMinute + 6 * key) * MINUTE);
+        // Without a link there is no document, so the docket sheet has no number either.
+        const feedShows = code === 'cand' ? 'all' : entry.feedShows;
+        const number = entry.isNumbered && feedShows !== 'nothing' ? key + 1 : null;
+        // An entry that nothing identifies, and that its sources date differently, cannot be known for the same one.
+        const backdatedDays = code === 'ca10' && number === null ? 0 : entry.backdatedDays;
+        const isSequenced = code === 'cand' && (entry.isSequenced || (number === null && backdatedDays > 0));
+        // Nor can two of one name on one day be told apart.
+        const name = number === null && !isSequenced ? `${entry.name} on ${PAPERS[key]}` : entry.name;
+        return { ...entry, name, feedShows, isSequenced, backdatedDays, key, number, enteredAt };
+      });
+
+const courtDocket = fc
+  .record({
+    code: fc.constantFrom<CourtCode>('cand', 'ca10'),
+    entries: fc.array(courtEntry, { minLength: 1, maxLength: 9 }),
+  })
+  .map(({ code, entries }) => ({ code, docket: entriesOf(code)(entries) }));
 
 /** What happens, in this order; `at` is the minute of the court's clock. */
 type Way = 'feed' | 'alert' | 'report';
@@ -105,11 +127,9 @@ interface FirstAnswer {
   readonly times: ReadonlySet<Instant>;
 }
 
-const CASE = '3:26-cv-00417';
-
 /** One history. @throws AssertionError */
 export async function oneFiling(
-  docket: readonly CourtEntry[],
+  { code, docket }: { readonly code: CourtCode; readonly docket: readonly CourtEntry[] },
   order: readonly Way[],
   others: readonly Showing[],
   polls: readonly number[],
@@ -119,7 +139,8 @@ export async function oneFiling(
   const turns = new Turns(random);
   const world = new MemoryWorld(turns, { appendError: 0.1 });
   world.time = START - 10 * MINUTE;
-  const cand = court('cand');
+  const where = court(code);
+  const number = COURTS[code];
   const projection = world.project();
   let lastChecked: Instant | null = null;
   let first: FirstAnswer | null = null;
@@ -143,25 +164,25 @@ export async function oneFiling(
   const show = async ({ way, cut, twice, kill }: Showing, madeAt: Micros): Promise<void> => {
     const there = docket.filter(({ enteredAt }) => toMicros(enteredAt) <= madeAt);
     const askedAt = toInstant(madeAt);
-    const snapshots = snapshotsOf(way, there, askedAt, cut);
+    const snapshots = await snapshotsOf(way, there, askedAt, cut);
     for (let time = 0; time < (twice ? 2 : 1); time++)
       for (const one of snapshots) await ingest(one, time === 0 ? kill : null);
   };
 
-  const snapshotsOf = (
+  const snapshotsOf = async (
     way: Way,
     there: readonly CourtEntry[],
     askedAt: Instant,
     cut: number | null,
-  ): readonly DocketSnapshot[] => {
+  ): Promise<readonly DocketSnapshot[]> => {
     const some = cut === null ? there : there.slice(0, cut);
     switch (way) {
       case 'feed':
-        return some.length === 0 ? [] : feedOf(cand, CASE, some, askedAt);
+        return feedShown(where, number, there, askedAt, cut);
       case 'alert':
-        return some.length === 0 ? [] : [alertOf(cand, CASE, some, askedAt)];
+        return some.length === 0 ? [] : [alertOf(where, number, some, askedAt)];
       case 'report':
-        return [reportOf(cand, CASE, some, { askedAt, complete: some.length === there.length })];
+        return [reportOf(where, number, some, { askedAt, complete: some.length === there.length })];
     }
   };
 
@@ -169,9 +190,9 @@ export async function oneFiling(
     const node = world.node(0, () => true);
     const queries = createCaseQueries({ ...node, freshness: world.freshness, patienceMs: 50 });
     const answer = await queries.answerCase({
-      court: cand,
-      courtCode: 'cand',
-      caseId: CASE,
+      court: where,
+      courtCode: code,
+      caseId: number,
       lastChecked,
       since: lastChecked,
       context: 'full',
@@ -210,7 +231,7 @@ export async function oneFiling(
   }
   // The court's own report at last, and two more looks of the caller.
   world.time = Math.max(world.time, START + 5 * 24 * 60 * MINUTE);
-  await turns.run([ingest(reportOfCourt(cand, CASE, docket, toInstant(world.time)), null)]);
+  await turns.run([ingest(reportOfCourt(where, number, docket, toInstant(world.time)), null)]);
   await turns.run([poll()]);
   await turns.run([poll()]);
   world.stopped = true;
@@ -220,6 +241,7 @@ export async function oneFiling(
     ({ document }) => document as unknown as FilingDocument,
   );
   expect(judge(world.events).breaches).toEqual([]);
+  expect(world.rebuilt(), 'a fresh rebuild is equal').toEqual(world.documents);
   const keyOf = new Map(filings.map((one) => [one.availableAt, Number(/K(\d+)/.exec(one.description)?.[1])]));
   expect(
     [...keyOf.values()].toSorted((a, b) => a - b),
@@ -243,7 +265,7 @@ export async function oneFiling(
     const entry = docket[Number(/K(\d+)/.exec(filing.description)?.[1])];
     if (entry === undefined) throw new Error('a filing of no entry');
     expect(filing.entryNumber).toBe(entry.number);
-    const entered = dayAt(cand.timeZone, toMicros(entry.enteredAt)).day;
+    const entered = dayAt(where.timeZone, toMicros(entry.enteredAt)).day;
     const filed = toInstant(Date.parse(`${entered}T00:00:00Z`) * 1000 - entry.backdatedDays * 24 * 60 * MINUTE);
     expect(filing.dateFiled, 'the day of filing').toBe(filed.slice(0, 10));
   }

@@ -18,7 +18,7 @@ import { isSameReport } from '../../dockets/text.ts';
 import { canonicalJson } from '../../events/canonical-json.ts';
 import type { RecordedFiling } from '../../events/docket.ts';
 import type { Json } from '../../events/event.ts';
-import { type Instant, toMicros } from '../../runtime/instant.ts';
+import { type Instant, MICROS_PER_SECOND, type Micros, toMicros } from '../../runtime/instant.ts';
 import { saysSealed } from '../../sources/juriscraper/entry.ts';
 import type { DocketState, FilingState } from './fold.ts';
 
@@ -75,6 +75,7 @@ export function compareSnapshot(
       numbersAreUnique: snapshot.court.system === 'US federal district courts',
       correctsInPlace: snapshot.court.code === 'scotus',
       isShown: (index) => isShown(state, snapshot, index),
+      isLater: (index) => isLater(known[index], snapshot),
     },
   );
   const otherOf = new Map(merges);
@@ -123,10 +124,21 @@ export function compareSnapshot(
  * Whether the last complete snapshot already contained an entry. Only feeds state the moment of entry. A date on a
  * docket sheet is not enough: it can precede a snapshot that did not contain the entry yet.
  */
-function isShown({ lastCompleteAskedAt }: DocketState, { entries }: DocketSnapshot, index: number): boolean {
+function isShown({ lastCompleteAskedAt }: DocketState, { entries, isBrief }: DocketSnapshot, index: number): boolean {
   const entry = entries[index];
-  if (!entry?.filedAt || entry.enteredAt !== null || entry.dateEntered !== null) return false;
-  return lastCompleteAskedAt !== null && toMicros(entry.filedAt) <= toMicros(lastCompleteAskedAt);
+  if (!entry || lastCompleteAskedAt === null) return false;
+  const isOfFeed = isBrief === true || (entry.enteredAt === null && entry.dateEntered === null);
+  const moment = isOfFeed ? (entry.enteredAt ?? entry.filedAt) : null;
+  return moment !== null && moment <= lastCompleteAskedAt;
+}
+
+/** Clocks of courts and ours may differ by so much. */
+const CLOCKS_APART: Micros = 5 * 60 * MICROS_PER_SECOND;
+
+/** Whether a feed says that a filing was made after the snapshot was asked for. */
+function isLater(filing: FilingState | undefined, { askedAt }: DocketSnapshot): boolean {
+  const enteredAt = filing?.recorded.enteredAt ?? null;
+  return enteredAt !== null && toMicros(enteredAt) > toMicros(askedAt) + CLOCKS_APART;
 }
 
 const matchable = (recorded: RecordedFiling, content: FilingContent): Matchable => ({
