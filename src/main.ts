@@ -51,6 +51,7 @@ import { openPaymentChain, type PaymentChain } from './service/payment-chain.ts'
 import { startPaymentRole } from './service/payment-role.ts';
 import { startWebhookRole } from './service/webhook-role.ts';
 import { ChainUnavailable } from './solana/chain.ts';
+import { liveCoverage } from './sources/coverage.ts';
 import { withAppendTimes } from './storage/append-times.ts';
 import { withDamageAlarm } from './storage/damage-alarm.ts';
 import type { CommandContext } from './storage/event-log.ts';
@@ -297,6 +298,7 @@ async function start(config: Config, options: ServiceOptions, undo: Undo): Promi
       config.sources.courtListener.webhookSecret === null
         ? undefined
         : { secret: config.sources.courtListener.webhookSecret, metrics },
+    coverage: liveCoverage(config.sources),
     tracer,
     mcpOrigins: { allowed: config.mcpAllowedOrigins, loopback: !config.production },
   });

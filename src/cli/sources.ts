@@ -1,4 +1,4 @@
-/** `docket sources`: where dockets come from, and the tokens with which others push them. */
+/** `docket sources`: where dockets come from, what of it is paused, and the tokens with which others push. */
 import type { Command } from 'commander';
 import { isRejection } from '../commands/decider.ts';
 import { handleWithRetry } from '../commands/handle.ts';
@@ -7,14 +7,20 @@ import { newSourceToken, sourceTokenHash, sourceTokenId } from '../commands/sour
 import { readConfig } from '../config.ts';
 import { operatorStream, sourceSubject } from '../events/operator.ts';
 import type { SourceToken } from '../projections/operator-acts.ts';
+import { sourceRecords } from '../projections/source-records.ts';
 import { type ListedSource, listSources, validTokens } from '../queries/sources.ts';
 import { systemClock } from '../runtime/instant.ts';
 import { sourceNameFault } from '../sources/source-name.ts';
 import type { Storage } from '../storage/storage.ts';
 import { courtNamed } from './cases.ts';
 import { type AddCommand, type CliContext, CliError, EXIT, note, print, printJson } from './command.ts';
+import { noteIfIncomplete } from './list-completeness.ts';
+import { liveLine, liveSources, shownLive } from './live-sources.ts';
 import { type ActOptions, actContext, readAct } from './operator-act.ts';
 import { openOwnStorage, openServiceStorage, withStorage } from './service-storage.ts';
+import { addBackfill } from './sources-backfill.ts';
+import { addPauses } from './sources-pause.ts';
+import { addShow } from './sources-show.ts';
 
 type OpenStorage = (environment: NodeJS.ProcessEnv) => Promise<Storage>;
 
@@ -23,12 +29,17 @@ interface TokenOptions extends Partial<ActOptions> {
 }
 
 const HELP = `
+Live sources are asked or read by this service: courtlistener (its API), rss (the courts' feeds), scotus (the Supreme Court's files).
+They are configured by variables (docket config --help); docs/sources.md says how. Give commands the settings of the service.
+
 A source that pushes sends dockets to POST /ingest/dockets of the public port, with a token that you issue for it. Its name marks
 what it brings. docs/pushing.md is the page for whoever writes it.
 
 Examples:
   $ docket sources token new county-scraper --courts ok_tulsa,ok_oklahoma
   $ docket sources list
+  $ docket sources show rss cand
+  $ docket sources pause courtlistener --reason "their maintenance"
   $ docket sources token revoke county-scraper --reason "the machine was sold"`;
 
 /** @param openNew opens the storage even if nothing has been recorded yet */
@@ -37,14 +48,19 @@ export const createSourcesCommand =
   (program, context) => {
     const group = program
       .command('sources')
-      .description('List the sources of dockets; issue and revoke tokens for those that push.')
+      .description('The sources of dockets: list, show, pause; tokens for those that push.')
       .addHelpText('after', HELP);
     group
       .command('list')
-      .description('Sources that may push dockets, and when each did last.')
+      .description(
+        'Live sources with standing, budget and last success; sources that may push, and when each did last.',
+      )
       .option('--json', 'one JSON object per line')
       .addHelpText('after', '\nExample:\n  $ docket sources list --json')
       .action((options: TokenOptions) => withStorage(open, context, (storage) => list(storage, context, options)));
+    addShow(group, context, open);
+    addPauses(group, context, open);
+    addBackfill(group, context, open);
     const tokens = group
       .command('token')
       .description('Issue, list and revoke tokens.')
@@ -166,6 +182,11 @@ async function change({ log }: Storage, source: string, command: SourceTokenComm
 }
 
 async function list(storage: Storage, context: CliContext, { json }: TokenOptions): Promise<void> {
+  const live = await liveSources(storage, readConfig(context.environment));
+  for (const source of live) {
+    if (json) printJson(context, shownLive(source));
+    else print(context, liveLine(source));
+  }
   const sources = await listSources(storage);
   for (const source of sources) {
     if (json) printJson(context, shownSource(source));
@@ -173,6 +194,7 @@ async function list(storage: Storage, context: CliContext, { json }: TokenOption
   }
   if (!json && sources.length === 0)
     print(context, 'No source may push dockets. Issue a token with docket sources token new.');
+  if (live.length > 0) await noteIfIncomplete(context, storage, sourceRecords);
 }
 
 const shownSource = ({ name, tokens, courts, lastPush }: ListedSource) => ({

@@ -146,7 +146,14 @@ export const BackfillOrdered = event(
 export const BackfillEnded = event(
   'BackfillEnded',
   1,
-  z.strictObject({ backfillId: z.uuid(), outcome: z.enum(['completed', 'cancelled']), looked: z.int().nonnegative() }),
+  z.strictObject({
+    backfillId: z.uuid(),
+    outcome: z.enum(['completed', 'cancelled']),
+    looked: z.int().nonnegative(),
+    /** Who cancelled it, and why; absent if it was completed. */
+    by: Text.optional(),
+    reason: Text.optional(),
+  }),
 );
 
 export const SOURCE_EVENTS = [

@@ -1,6 +1,9 @@
 /** Which live sources this installation asks or reads for which court, by its settings alone. */
 import type { Court } from '../courts/court.ts';
 import type { LiveSourceName } from '../events/source.ts';
+import { isOnCourtListener } from './courtlistener/courts.ts';
+import { feedsOf } from './rss/addresses.ts';
+import type { SourceSettings } from './settings.ts';
 
 export interface LiveCoverage {
   /** The configured sources of a court, the one that shows most first. */
@@ -10,3 +13,24 @@ export interface LiveCoverage {
 }
 
 export const NO_LIVE_SOURCE: LiveCoverage = { sourcesOf: () => [], cadenceOf: () => null };
+
+/** No feed is read more often. */
+const FEED_SECONDS = 300;
+
+export function liveCoverage({ courtListener, rss, scotus }: SourceSettings): LiveCoverage {
+  const feeds = new Set(feedsOf(rss.courts, rss.url).map(({ court }) => court.code));
+  return {
+    sourcesOf: (court) => [
+      ...(scotus.isOn && court.code === 'scotus' ? (['scotus'] as const) : []),
+      ...(courtListener.token !== null && isOnCourtListener(court) ? (['courtlistener'] as const) : []),
+      ...(feeds.has(court.code) ? (['rss'] as const) : []),
+    ],
+    cadenceOf: ({ code }) => (feeds.has(code) ? FEED_SECONDS : null),
+  };
+}
+
+/** The sources that can be asked about a case of a court. A feed only tells what is new. */
+export function askableCoverage(settings: SourceSettings): LiveCoverage['sourcesOf'] {
+  const { sourcesOf } = liveCoverage(settings);
+  return (court) => sourcesOf(court).filter((name) => name !== 'rss');
+}

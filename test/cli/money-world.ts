@@ -24,15 +24,24 @@ export async function openMoneyWorld() {
   const directory = await mkdtemp(join(tmpdir(), 'docket-money-'));
   const storage = await openTestStorage(directory);
   const heads = new Map<string, StreamHead>();
+  /** What the commands are configured with. */
+  const environment: NodeJS.ProcessEnv = {};
   const logger = { info: () => {}, warn: () => {}, error: () => {} };
   return {
     storage,
+    environment,
     /** Appends to a stream; the read models follow with `caughtUp`. */
     async write(stream: string, at: Instant, ...events: readonly DomainEvent[]): Promise<void> {
       const head = heads.get(stream) ?? NO_STREAM;
       const append = prepareAppend({ stream, head, events, context: contextOf(), recordedAt: at });
       await storage.log.append(append);
       heads.set(stream, headAfter(append));
+    },
+    /** Appends to a stream that a command has begun. */
+    async follow(stream: string, at: Instant, ...events: readonly DomainEvent[]): Promise<void> {
+      const last = (await storage.log.read(stream)).at(-1);
+      if (last) heads.set(stream, { revision: last.revision, hash: last.metadata.hash });
+      await this.write(stream, at, ...events);
     },
     /** @param projections those that a version of the service has */
     async caughtUp(projections: readonly Projection[] = PROJECTIONS): Promise<void> {
@@ -55,7 +64,7 @@ export async function openMoneyWorld() {
       const stderr = into((text) => {
         err += text;
       });
-      const context: CliContext = { environment: {}, stdin: process.stdin, stdout, stderr, interactive: false };
+      const context: CliContext = { environment, stdin: process.stdin, stdout, stderr, interactive: false };
       const program = new Command().exitOverride().configureOutput({ writeErr: () => undefined });
       command(async () => ({ ...storage, close: async () => undefined }))(program, context);
       try {

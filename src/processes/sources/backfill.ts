@@ -54,6 +54,8 @@ interface Walk {
 }
 
 const NAME = 'source-backfill';
+/** Held by the node that carries out orders. */
+export const BACKFILL_LEASE = NAME;
 const LEASE_MS = 15_000;
 const STAND_BY_MS = 5_000;
 const MOST_OPEN = 100;

@@ -82,22 +82,25 @@ describe('metrics of live sources', () => {
 
   it('show when each feed was built and read', async () => {
     const metrics = createMetrics();
-    metrics.watchFeeds(async () => [
-      { court: 'cand', builtAt: 1_700_000_000 * MICROS_PER_SECOND, readAt: 1_700_000_060 * MICROS_PER_SECOND },
-      { court: 'hid', builtAt: null, readAt: null },
-    ]);
+    metrics.feedRead('cand', 1_700_000_060 * MICROS_PER_SECOND, 1_700_000_000 * MICROS_PER_SECOND);
+    metrics.feedRead('hid', 1_700_000_090 * MICROS_PER_SECOND, null);
     const text = await metrics.text();
     expect(text).toContain('docket_feed_built_timestamp_seconds{court="cand"} 1700000000');
     expect(text).toContain('docket_feed_read_timestamp_seconds{court="cand"} 1700000060');
-    expect(text).not.toContain('court="hid"');
+    expect(text).toContain('docket_feed_read_timestamp_seconds{court="hid"} 1700000090');
+    expect(text).not.toContain('docket_feed_built_timestamp_seconds{court="hid"}');
   });
 
-  it('show watched cases, and those that cannot be kept fresh', async () => {
+  it('show watched cases on the node that keeps them fresh, and on no other', async () => {
     const metrics = createMetrics();
-    metrics.watchWatchedCases(async () => ({ cases: 2_000, overdue: 12, unaffordable: 300 }));
+    expect(await metrics.text()).not.toMatch(/^docket_watched_cases/m);
+    metrics.casesWatched({ cases: 2_000, overdue: 12, unaffordable: 300, awaitingText: 7 });
     const text = await metrics.text();
-    expect(text).toContain('docket_watched_cases 2000');
-    expect(text).toContain('docket_watched_cases_overdue 12');
-    expect(text).toContain('docket_watched_cases_unaffordable 300');
+    expect(text).toMatch(/^docket_watched_cases 2000$/m);
+    expect(text).toMatch(/^docket_watched_cases_overdue 12$/m);
+    expect(text).toMatch(/^docket_watched_cases_unaffordable 300$/m);
+    expect(text).toMatch(/^docket_watched_cases_awaiting_text 7$/m);
+    metrics.casesWatched(null);
+    expect(await metrics.text()).not.toMatch(/^docket_watched_cases/m);
   });
 });

@@ -2,6 +2,7 @@
 import { Counter, Gauge, type Registry } from 'prom-client';
 import { LiveSourceName } from '../../../events/source.ts';
 import { MICROS_PER_SECOND, type Micros } from '../../../runtime/instant.ts';
+import { once } from '../../../runtime/once.ts';
 import type { BudgetStanding } from '../../../sources/budget.ts';
 import type { Look, Priority, SourceFault } from '../../../sources/source.ts';
 import type { Sources } from './sources.ts';
@@ -27,20 +28,15 @@ export interface SourceGauges {
   readonly courts: Readonly<Record<'working' | 'degraded' | 'failing' | 'misconfigured' | 'paused', number>>;
 }
 
-/** A feed at the time of a scrape. */
-export interface FeedGauge {
-  readonly court: string;
-  /** When the feed was last built, by its own account. */
-  readonly builtAt: Micros | null;
-  readonly readAt: Micros | null;
-}
-
+/** Of the whole service; known to the node that keeps cases fresh. */
 export interface WatchGauges {
   readonly cases: number;
   /** Cases that are older than their cadence allows. */
   readonly overdue: number;
-  /** Cases that the budget cannot keep fresh. */
+  /** Cases that the budgets cannot keep fresh. */
   readonly unaffordable: number;
+  /** Cases with filings whose text only a complete look will show. */
+  readonly awaitingText: number;
 }
 
 export interface LiveSourceMetrics {
@@ -48,8 +44,10 @@ export interface LiveSourceMetrics {
   caseLookedAt(source: LiveSourceName, priority: Priority, look: Look['look'], seconds: number): void;
   itemsSeen(source: LiveSourceName, outcome: ItemOutcome, count: number): void;
   watchSources(read: () => Promise<readonly SourceGauges[]>): void;
-  watchFeeds(read: () => Promise<readonly FeedGauge[]>): void;
-  watchWatchedCases(read: () => Promise<WatchGauges>): void;
+  /** A feed was read. @param builtAt by its own account; null if it does not say */
+  feedRead(court: string, at: Micros, builtAt: Micros | null): void;
+  /** @param standing null once another node keeps cases fresh */
+  casesWatched(standing: WatchGauges | null): void;
 }
 
 /** Seconds; a request ends after 20 at the latest, a look at a large case has many. */
@@ -91,6 +89,26 @@ export function liveSourceMetrics(registry: Registry, sources: Sources): LiveSou
     labelNames: ['source', 'outcome'],
     registers: [registry],
   });
+  // A node that reads no feed shows nothing of feeds.
+  const feeds = once(() => ({
+    built: gauge(
+      'docket_feed_built_timestamp_seconds',
+      'When the feed of a court was last built, by its own account, as this node read it',
+      'court',
+    ),
+    readAt: gauge('docket_feed_read_timestamp_seconds', 'When this node last read the feed of a court', 'court'),
+  }));
+  const cases = gauge('docket_watched_cases', 'Cases that are kept fresh because somebody asked for them');
+  const overdue = gauge('docket_watched_cases_overdue', 'Watched cases that are older than their cadence allows');
+  const unaffordable = gauge(
+    'docket_watched_cases_unaffordable',
+    'Watched cases that the budgets of the sources cannot keep fresh',
+  );
+  const stubs = gauge(
+    'docket_watched_cases_awaiting_text',
+    'Watched cases with filings whose text only a complete look will show',
+  );
+  for (const each of [cases, overdue, unaffordable, stubs]) each.remove();
   // A counter shows its first increment only if it was 0 before.
   for (const source of SOURCES_OF_ITEMS) for (const outcome of ITEM_OUTCOMES) items.inc({ source, outcome }, 0);
   for (const source of LiveSourceName.options) {
@@ -147,48 +165,18 @@ export function liveSourceMetrics(registry: Registry, sources: Sources): LiveSou
         },
       });
     },
-    watchFeeds(read) {
-      const built = gauge(
-        'docket_feed_built_timestamp_seconds',
-        'When the feed of a court was last built, by its own account',
-        'court',
-      );
-      const readAt = gauge(
-        'docket_feed_read_timestamp_seconds',
-        'When the feed of a court was last read with success, on any node',
-        'court',
-      );
-      sources.add({
-        name: 'feeds',
-        read,
-        show(feeds) {
-          built.reset();
-          readAt.reset();
-          for (const feed of feeds ?? []) {
-            if (feed.builtAt !== null) built.set({ court: feed.court }, feed.builtAt / MICROS_PER_SECOND);
-            if (feed.readAt !== null) readAt.set({ court: feed.court }, feed.readAt / MICROS_PER_SECOND);
-          }
-        },
-      });
+    feedRead(court, at, builtAt) {
+      const { built, readAt } = feeds();
+      readAt.set({ court }, at / MICROS_PER_SECOND);
+      if (builtAt !== null) built.set({ court }, builtAt / MICROS_PER_SECOND);
     },
-    watchWatchedCases(read) {
-      const cases = gauge('docket_watched_cases', 'Cases that are kept fresh because somebody asked for them');
-      const overdue = gauge('docket_watched_cases_overdue', 'Watched cases that are older than their cadence allows');
-      const unaffordable = gauge(
-        'docket_watched_cases_unaffordable',
-        'Watched cases that the budgets of the sources cannot keep fresh',
-      );
-      sources.add({
-        name: 'watched_cases',
-        read,
-        show(standing) {
-          for (const each of [cases, overdue, unaffordable]) each.remove();
-          if (!standing) return;
-          cases.set(standing.cases);
-          overdue.set(standing.overdue);
-          unaffordable.set(standing.unaffordable);
-        },
-      });
+    casesWatched(standing) {
+      for (const each of [cases, overdue, unaffordable, stubs]) each.remove();
+      if (!standing) return;
+      cases.set(standing.cases);
+      overdue.set(standing.overdue);
+      unaffordable.set(standing.unaffordable);
+      stubs.set(standing.awaitingText);
     },
   };
 }

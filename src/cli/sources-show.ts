@@ -1,0 +1,173 @@
+/** `docket sources show NAME [COURT]`: everything about one source, or about one court of it. */
+import type { Command } from 'commander';
+import { type Config, readConfig } from '../config.ts';
+import type { LiveSourceName } from '../events/source.ts';
+import { type SourceCourt, sourceRecords } from '../projections/source-records.ts';
+import { alertsOfSource, courtsOfSource } from '../queries/live-sources.ts';
+import { writtenRates } from '../sources/settings.ts';
+import type { Storage } from '../storage/storage.ts';
+import { courtNamed } from './cases.ts';
+import { type CliContext, CliError, EXIT, print, printJson } from './command.ts';
+import { noteIfIncomplete } from './list-completeness.ts';
+import {
+  budgetRows,
+  heldUntil,
+  type LiveSource,
+  liveSources,
+  looksText,
+  minute,
+  shownLive,
+  standingText,
+} from './live-sources.ts';
+import { withStorage } from './service-storage.ts';
+import { liveSourceNamed } from './sources-pause.ts';
+
+type OpenStorage = (environment: NodeJS.ProcessEnv) => Promise<Storage>;
+
+const HELP = `
+Of a source: its settings, its budget, what it does not do as it should, looks by outcome, alerts, and courts in trouble.
+Of a court of rss: which events its feed has, how far back it goes, and when it was last read and built.
+
+Examples:
+  $ docket sources show courtlistener
+  $ docket sources show rss cand
+  $ docket sources show rss --json | jq '.courts_in_trouble'`;
+
+/** Courts named without --json; all are in it. */
+const MOST_SHOWN = 20;
+
+export function addShow(group: Command, context: CliContext, open: OpenStorage): void {
+  group
+    .command('show')
+    .description('Show one live source, or one court of it.')
+    .argument('<name>', 'courtlistener, rss, scotus')
+    .argument('[court]', 'code of a court')
+    .option('--json', 'one JSON object')
+    .addHelpText('after', HELP)
+    .action((name: string, code: string | undefined, { json }: { readonly json?: true }) =>
+      withStorage(open, context, async (storage) => {
+        const config = readConfig(context.environment);
+        const source = await oneSource(storage, config, liveSourceNamed(name));
+        if (code === undefined) await showSource(storage, context, config, source, json === true);
+        else await showCourt(storage, context, source, code, json === true);
+        await noteIfIncomplete(context, storage, sourceRecords);
+      }),
+    );
+}
+
+async function oneSource(storage: Storage, config: Config, name: LiveSourceName): Promise<LiveSource> {
+  const all = await liveSources(storage, config);
+  const found = all.find((source) => source.name === name);
+  if (found) return found;
+  const hint = `Set ${VARIABLES[name]} for the service and for this command; docs/sources.md says how.`;
+  throw new CliError(`${name} is not configured here, and was never used.`, hint, EXIT.found);
+}
+
+const VARIABLES: Readonly<Record<LiveSourceName, string>> = {
+  courtlistener: 'COURTLISTENER_TOKEN',
+  rss: 'RSS_COURTS',
+  scotus: 'SCOTUS=on',
+};
+
+async function showSource(
+  { readStore }: Storage,
+  context: CliContext,
+  { sources }: Config,
+  source: LiveSource,
+  json: boolean,
+): Promise<void> {
+  const { name, record, budget } = source;
+  const inTrouble = [...(await courtsOfSource(readStore, name)).values()].filter(({ trouble }) => trouble);
+  const alerts = await alertsOfSource(readStore, name);
+  const settings = settingsOf(name, sources);
+  if (json) {
+    printJson(context, {
+      ...shownLive(source),
+      settings,
+      court_codes: source.courts,
+      courts_in_trouble: inTrouble.map(shownCourt),
+      webhooks: record?.webhooks ?? null,
+      alerts: { in_force: alerts.length, limit: name === 'courtlistener' ? sources.courtListener.alerts : null },
+      alerts_lost: record?.alertsLost ?? [],
+    });
+    return;
+  }
+  const line = (label: string, text: string) => print(context, `${label.padEnd(14)} ${text}`);
+  line(name, standingText(source));
+  line('courts', `${source.courts.length}${inTrouble.length ? `, ${inTrouble.length} of them in trouble` : ''}`);
+  for (const [label, text] of Object.entries(settings)) line(label, String(text));
+  for (const { window, left, limit } of budgetRows(budget)) line(`this ${window}`, `${left} of ${limit} requests left`);
+  const held = heldUntil(budget);
+  if (held !== null) line('held', `the source said to wait until ${minute(held)}`);
+  line('last success', minute(record?.lastSuccessAt));
+  if (record) line('looks', looksText(record.looks));
+  if (name === 'courtlistener') {
+    const { received = 0, applied, lastReceivedAt } = record?.webhooks ?? {};
+    const outcomes = Object.entries(applied ?? {}).filter(([, count]) => count > 0);
+    const became = outcomes.map(([outcome, count]) => `${count} ${outcome}`).join(', ');
+    line(
+      'webhooks',
+      received === 0 ? 'none received' : `${received} received, the last ${minute(lastReceivedAt)}; ${became}`,
+    );
+    line('alerts', `${alerts.length} of ${sources.courtListener.alerts}`);
+    for (const { sourceCaseId, why, at } of record?.alertsLost ?? []) {
+      line('alert lost', `of docket ${sourceCaseId}, ${minute(at)}: ${why}`);
+    }
+  }
+  for (const court of inTrouble.slice(0, MOST_SHOWN)) line(court.court, courtText(court));
+  if (inTrouble.length > MOST_SHOWN) line('', `and ${inTrouble.length - MOST_SHOWN} more courts: --json has all`);
+}
+
+function settingsOf(name: LiveSourceName, { courtListener, rss, scotus }: Config['sources']): Record<string, unknown> {
+  if (name === 'courtlistener') {
+    const webhooks = courtListener.webhookSecret === null ? 'no address for webhooks' : 'webhooks have an address';
+    return { url: courtListener.url, rates: writtenRates(courtListener.rates), setup: webhooks };
+  }
+  if (name === 'rss') return { url: rss.url ?? "the courts' own addresses", keeps: rss.keepsAll ? 'all' : 'watched' };
+  return { url: scotus.url ?? "the Court's own address" };
+}
+
+const courtText = ({ paused, standing }: SourceCourt): string => {
+  if (paused) return `PAUSED since ${minute(paused.since)} by ${paused.by}: ${paused.reason}`;
+  return standing
+    ? `${standing.standing} since ${minute(standing.since)}${standing.why ? `: ${standing.why}` : ''}`
+    : 'working';
+};
+
+const shownCourt = ({ court, paused, standing, looks, lastSuccessAt, lastLookAt }: SourceCourt) => ({
+  court,
+  standing: standing?.standing ?? 'working',
+  why: standing?.why ?? null,
+  since: standing?.since ?? null,
+  paused,
+  looks,
+  last_success_at: lastSuccessAt,
+  last_look_at: lastLookAt,
+});
+
+async function showCourt(
+  { readStore }: Storage,
+  context: CliContext,
+  source: LiveSource,
+  code: string,
+  json: boolean,
+): Promise<void> {
+  const { name } = source;
+  const court = courtNamed(code);
+  const record = (await courtsOfSource(readStore, name)).get(court.code) ?? null;
+  if (record === null && !source.courts.includes(court.code)) {
+    const hint = `docket sources show ${name} --json lists its courts (court_codes).`;
+    throw new CliError(`${name} has no ${court.code} here.`, hint, EXIT.found);
+  }
+  if (json) {
+    printJson(context, {
+      source: name,
+      ...(record ? shownCourt(record) : { court: court.code, standing: 'working', looks: null }),
+    });
+    return;
+  }
+  const line = (label: string, text: string) => print(context, `${label.padEnd(14)} ${text}`);
+  line(`${name} ${court.code}`, record ? courtText(record) : 'working');
+  line('last success', minute(record?.lastSuccessAt));
+  if (record) line('looks', looksText(record.looks));
+}
