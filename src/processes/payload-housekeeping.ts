@@ -23,6 +23,7 @@ import { completeOrders } from './forgetting.ts';
 import { LogWitness } from './log-witness.ts';
 import { oldestOpenDelivery } from './open-deliveries.ts';
 import { DOUBT_MICROS } from './payment-recovery/payment-recovery.ts';
+import { removePushedOrphans } from './pushed-orphans.ts';
 
 export interface PayloadHousekeepingPorts {
   readonly log: EventLog;
@@ -41,7 +42,7 @@ export interface PayloadHousekeepingPorts {
 export interface HousekeepingRound {
   /** Removed blobs of failed payments. */
   readonly unpaid: number;
-  /** Removed answers, URLs and envelopes that had expired. */
+  /** Removed answers, URLs and envelopes that had expired, and content of pushed messages that waited for nobody. */
   readonly expired: number;
   /** Removed envelopes of acknowledged callbacks. */
   readonly delivered: number;
@@ -103,8 +104,9 @@ export function createPayloadHousekeeping(ports: PayloadHousekeepingPorts): Payl
     const unpaid = await removeUnpaid(signal);
     const now = witness.now();
     const expired = now === null ? 0 : await removeExpired(now - MARGIN, signal);
+    const pushed = now === null ? 0 : await removePushedOrphans(ports, now - MARGIN, signal);
     const delivered = now === null ? 0 : await removeDoneEnvelopes(ports, now - MARGIN, signal);
-    return { unpaid, expired, delivered, forgotten: await completeOrders(ports, signal) };
+    return { unpaid, expired: expired + pushed, delivered, forgotten: await completeOrders(ports, signal) };
   }
 
   async function removeUnpaid(signal?: AbortSignal): Promise<number> {

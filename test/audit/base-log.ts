@@ -34,6 +34,9 @@ export interface BaseLog {
   readonly docket: string;
   readonly content: string;
   readonly forgotten: string;
+  /** A message that a source pushed, and an alert of it. */
+  readonly pushed: string;
+  readonly alert: string;
 }
 
 /** Records the log into a folder. */
@@ -96,11 +99,9 @@ export async function recordBaseLog(directory: string): Promise<BaseLog> {
     const forgotten = await recorder.ingest([entry(1, 'COMPLAINT', -900)], '3:24-cv-09999');
     pass(MINUTE);
     await recorder.forget({ kind: 'docket', docket: forgotten });
-    // More than a day, and no part of it without an event: the service was never stopped.
-    pass(13 * HOUR);
-    await recorder.ban('Ban', carol);
-    await recorder.ban('Unban', carol);
-    pass(13 * HOUR);
+    const pushed = await recorder.push('d'.repeat(64));
+    const alert = await recorder.alert('7001');
+    pass(26 * HOUR);
     await recorder.changeReceiver();
     const toNewReceiver = await buy({ wallet: bob });
     await recorder.recordHead();
@@ -132,6 +133,8 @@ export async function recordBaseLog(directory: string): Promise<BaseLog> {
       docket,
       content,
       forgotten,
+      pushed,
+      alert,
     };
   } finally {
     await recorder.close();

@@ -21,6 +21,7 @@ import { type BaseLog, recordBaseLog } from './base-log.ts';
 import { BREACHES_OF_DOCKETS } from './breaches-of-dockets.ts';
 import { BREACHES_OF_PAYMENTS } from './breaches-of-payments.ts';
 import { BREACHES_OF_PROMISES } from './breaches-of-promises.ts';
+import { BREACHES_OF_SOURCES } from './breaches-of-sources.ts';
 import { LogCopy } from './log-copy.ts';
 import { allOf } from './rules/judge.ts';
 
@@ -205,7 +206,7 @@ describe('an edit of the file', () => {
   });
 });
 
-const PLANTED = [...BREACHES_OF_PAYMENTS, ...BREACHES_OF_PROMISES, ...BREACHES_OF_DOCKETS];
+const PLANTED = [...BREACHES_OF_PAYMENTS, ...BREACHES_OF_PROMISES, ...BREACHES_OF_DOCKETS, ...BREACHES_OF_SOURCES];
 
 describe('a callback that pushes other bytes than were answered', () => {
   it('is one breach, though the log names those bytes', async () => {

@@ -14,10 +14,11 @@ import { type BaseLog, recordBaseLog } from './base-log.ts';
 import { BREACHES_OF_DOCKETS } from './breaches-of-dockets.ts';
 import { BREACHES_OF_PAYMENTS } from './breaches-of-payments.ts';
 import { BREACHES_OF_PROMISES } from './breaches-of-promises.ts';
+import { BREACHES_OF_SOURCES } from './breaches-of-sources.ts';
 import { LogCopy } from './log-copy.ts';
 import { allOf, judge } from './rules/judge.ts';
 
-const PLANTED = [...BREACHES_OF_PAYMENTS, ...BREACHES_OF_PROMISES, ...BREACHES_OF_DOCKETS];
+const PLANTED = [...BREACHES_OF_PAYMENTS, ...BREACHES_OF_PROMISES, ...BREACHES_OF_DOCKETS, ...BREACHES_OF_SOURCES];
 
 let base: BaseLog;
 let recorded: readonly RecordedEvent[];

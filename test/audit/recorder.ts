@@ -13,7 +13,7 @@ import { scheduleOwed } from '../../src/commands/delivery/owed.ts';
 import { ingestDocket } from '../../src/commands/docket/ingest.ts';
 import { withdrawText } from '../../src/commands/docket/withdraw-text.ts';
 import { carryOut, giveOrder } from '../../src/commands/forget/forget.ts';
-import { handleWithRetry, type Loaded, load } from '../../src/commands/handle.ts';
+import { handleWithRetry, type Loaded, load, record } from '../../src/commands/handle.ts';
 import { host } from '../../src/commands/host/host.ts';
 import { logIdentity } from '../../src/commands/log-identity/log-identity.ts';
 import { sealAnswer } from '../../src/commands/payment/answer.ts';
@@ -25,6 +25,8 @@ import { introduceMasterKey } from '../../src/commands/signing-key/master-key.ts
 import { applyKeyCall } from '../../src/commands/signing-key/paid-call.ts';
 import { proveCall } from '../../src/commands/signing-key/sign-in.ts';
 import { ensureSigningKey } from '../../src/commands/signing-key/use.ts';
+import { alert } from '../../src/commands/source/alert.ts';
+import { webhook } from '../../src/commands/source/webhook.ts';
 import { walletBan } from '../../src/commands/wallet-ban/wallet-ban.ts';
 import type { DocketSnapshot, SnapshotEntry } from '../../src/dockets/snapshot.ts';
 import { deliveryStream } from '../../src/events/delivery.ts';
@@ -32,9 +34,11 @@ import type { ForgetSubject } from '../../src/events/forget.ts';
 import { LOG_IDENTITY_STREAM } from '../../src/events/log-identity.ts';
 import { hostSubject, operatorStream, walletSubject } from '../../src/events/operator.ts';
 import { paymentStream } from '../../src/events/payment.ts';
+import { sourceStream } from '../../src/events/source.ts';
 import { newMemos } from '../../src/http/x402/purpose.ts';
 import { attendDelivery } from '../../src/processes/callbacks/attempt.ts';
 import { createLogHeads } from '../../src/processes/log-heads.ts';
+import { applyWebhook } from '../../src/processes/sources/apply-webhook.ts';
 import { MICROS_PER_SECOND, type Micros, toInstant, toMicros } from '../../src/runtime/instant.ts';
 import { NETWORKS } from '../../src/solana/addresses.ts';
 import { decodeTransaction } from '../../src/solana/verify-transaction-wire.ts';
@@ -283,6 +287,37 @@ export function openRecorder(directory: string) {
         { type, wallet, by: 'ada', reason: 'it probes the service' },
         context('cli'),
       ),
+    /** A message of a source, with content, which is applied. */
+    async push(keyHash: string): Promise<string> {
+      const stream = sourceStream.webhook('courtlistener', keyHash);
+      const sealed = await storage.payloads.seal('pushed', Buffer.from('{"kind":"entries","entries":[]}'));
+      const receivedAt = toInstant(now);
+      const received = { source: 'courtlistener', keyHash, eventType: 1, receivedAt, content: sealed.name } as const;
+      await record(ports, {
+        decider: webhook,
+        stream,
+        command: { type: 'Receive', received, outcome: null },
+        context: context('http'),
+        payloads: [sealed],
+      });
+      now += SECOND;
+      const [event] = await storage.log.read(stream);
+      if (event) await applyWebhook({ ...ports, logger, newId: randomUUID, sleep: async () => {} }, event);
+      return stream;
+    },
+    async alert(sourceCaseId: string): Promise<string> {
+      const stream = sourceStream.alert('courtlistener', sourceCaseId);
+      const of = { source: 'courtlistener', sourceCaseId, court: 'cand', caseNumber: '3:24-cv-01234' } as const;
+      const subscription = { ...of, alertId: '9001', by: 'watched' };
+      for (const command of [
+        { type: 'Subscribe', subscription },
+        { type: 'Renew', subscription },
+        { type: 'End', alertId: null, why: 'no_longer_watched', by: 'watched' },
+      ] as const) {
+        await handleWithRetry(ports, alert, stream, command, context('source-alerts'));
+      }
+      return stream;
+    },
     async prove(wallet: Keypair, paid: Paid): Promise<void> {
       const proof = { proof: hash('sha256', randomUUID()), validUntil: toInstant(now + 5 * MINUTE) };
       await proveCall(ports, { wallet: wallet.publicKey.toBase58(), payment: paid.hash, proof }, true, context('http'));

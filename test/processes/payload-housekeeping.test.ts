@@ -7,6 +7,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { contentStream } from '../../src/events/content.ts';
 import { type DeliveryEvent, DeliveryScheduled, deliveryStream } from '../../src/events/delivery.ts';
 import { PaymentFailed, QueryAnswered } from '../../src/events/payment.ts';
+import { sourceStream, WebhookApplied, WebhookReceived } from '../../src/events/source.ts';
 import { createPayloadHousekeeping } from '../../src/processes/payload-housekeeping.ts';
 import { deliveries } from '../../src/projections/deliveries.ts';
 import type { Projection } from '../../src/projections/projection.ts';
@@ -371,4 +372,34 @@ describe('the envelope of a callback', () => {
     });
     expect(await isKept(envelope)).toBe(true);
   });
+});
+
+it('removes the content of a pushed message once it is applied, or if no event names it, and never while it waits', async () => {
+  const contentOf = async (key: string, then: 'orphan' | 'waits' | 'applied'): Promise<string> => {
+    const keyHash = key.repeat(64);
+    const sealed = await storage.payloads.seal('pushed', Buffer.from(JSON.stringify({ keyHash, kind: 'entries' })));
+    const data = { source: 'courtlistener', keyHash, eventType: 1, content: sealed.name } as const;
+    const received = WebhookReceived.of({ ...data, receivedAt: toInstant(time) });
+    const applied = WebhookApplied.of({ source: 'courtlistener', keyHash, outcome: 'unchanged' });
+    const append = prepareAppend({
+      stream: sourceStream.webhook('courtlistener', keyHash),
+      head: NO_STREAM,
+      events: then === 'applied' ? [received, applied] : [received],
+      context: { commandId: key, requestId: null, correlationId: key, causationId: null, actor: 'http' },
+      recordedAt: toInstant(time),
+    });
+    if (then === 'orphan') await storage.payloads.store(sealed);
+    else await storage.log.append({ ...append, payloads: [sealed] });
+    return sealed.name;
+  };
+  const names = [await contentOf('a', 'orphan'), await contentOf('b', 'waits'), await contentOf('c', 'applied')];
+  const kept = node();
+  await kept.round();
+  expect(await Promise.all(names.map(isKept))).toEqual([true, true, true]);
+  for (const days of [1, 60]) {
+    time += days * DAY;
+    await sold(right);
+    await kept.round();
+    expect(await Promise.all(names.map(isKept))).toEqual([false, true, false]);
+  }
 });

@@ -12,6 +12,7 @@ import { banRules, hostRules } from './operator-acts.ts';
 import { paymentRules } from './payment.ts';
 import { identifierFacts, transactionFacts } from './payment-facts.ts';
 import { signatureRules } from './payment-wire.ts';
+import { alertRules, webhookRules } from './source.ts';
 import { walletRules } from './wallet.ts';
 import { walletFacts } from './wallet-facts.ts';
 
@@ -24,6 +25,8 @@ export const STREAM_RULES: readonly StreamRules<Json>[] = [
   aliasRules,
   contentRules,
   forgetRules,
+  webhookRules,
+  alertRules,
 ];
 
 export const FACT_RULES: readonly FactRules[] = [transactionFacts, identifierFacts, deliveryFacts, walletFacts];

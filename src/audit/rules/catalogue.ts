@@ -107,6 +107,13 @@ export const RULES = {
   alias_unique: rule('A case number never changes its meaning.'),
   docket_forgotten_last: rule('Nothing is recorded in a docket after it was forgotten.'),
 
+  // Sources.
+  webhook_once: rule(
+    'A message that a source pushed is received once, before its outcome, and has one outcome, each in its own stream.',
+  ),
+  webhook_in_time: rule('A message that a source pushed has its outcome within 24 hours.'),
+  alert_follows: rule('An alert ends only while it is in force, under its id, each in its own stream.'),
+
   // Content and operators.
   content_kept: rule(
     'An answer is kept for 30 days and what a callback sends for 40, give or take a day for clocks that are set.',

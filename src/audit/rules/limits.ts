@@ -11,6 +11,8 @@ export const OWED_WITHIN: Micros = HOUR;
 export const DUE_WITHIN: Micros = 24 * HOUR;
 /** An order to forget. It takes minutes, and as long as the service is stopped after a kill. */
 export const FORGOTTEN_WITHIN: Micros = 24 * HOUR;
+/** A message that a source pushed. It takes a second, and as long as the service is stopped. */
+export const APPLIED_WITHIN: Micros = 24 * HOUR;
 /** An event that no head covers. It takes a minute, and as long as the service is stopped after a kill. */
 export const HEAD_WITHIN: Micros = HOUR;
 /** How far the end of a content's time may be from what its recording time gives: clocks are set in between. */

@@ -11,6 +11,8 @@ export interface NamedBlob {
   readonly keepUntil: Instant | null;
   /** Whether it may be missing once its callback was acknowledged some time ago. */
   readonly isEnvelope?: true;
+  /** Whether it may be missing once its message was applied. */
+  readonly isPushed?: true;
 }
 
 type Names = (data: JsonObject, event: JudgedEvent) => readonly NamedBlob[];
@@ -30,6 +32,7 @@ const NAMES: Readonly<Record<string, Names>> = {
     ...named(envelope, keepUntil).map((one) => ({ ...one, isEnvelope: true as const })),
   ],
   ForgetOrdered: ({ subject }) => named((subject as JsonObject).target),
+  WebhookReceived: ({ content }) => named(content).map((one) => ({ ...one, isPushed: true as const })),
   DocketDetailsChanged: content,
   FilingsRecorded: content,
   FilingRevised: content,

@@ -1,6 +1,6 @@
 /**
  * Compares the content that events name with what is stored. Content may be absent only by record: it was redacted, its
- * payment failed, its callback was acknowledged, or its time was over.
+ * payment failed, its callback was acknowledged, its message was applied, or its time was over.
  */
 import { ACKNOWLEDGED_RETENTION } from '../../commands/delivery/retention.ts';
 import { ContentRedacted, contentStream } from '../../events/content.ts';
@@ -8,6 +8,7 @@ import { DeliveryAttemptFinished, DeliveryScheduled } from '../../events/deliver
 import type { EventOf, JsonObject } from '../../events/event.ts';
 import { FORGET_STREAM, ForgetCompleted } from '../../events/forget.ts';
 import { PaymentFailed, paymentOf } from '../../events/payment.ts';
+import { WebhookApplied } from '../../events/source.ts';
 import { type Clock, toInstant } from '../../runtime/instant.ts';
 import type { Position } from '../../storage/event-log.ts';
 import { type BlobName, CorruptPayload, type PayloadStore } from '../../storage/payload-store.ts';
@@ -34,7 +35,7 @@ export interface PayloadCounts {
   replaced: number;
   /** Absent as recorded: redacted, or its payment failed. */
   removed: number;
-  /** Absent because its time was over, or that after the acknowledgement of its callback. */
+  /** Absent because its time was over, or that after its callback was acknowledged, or because its message was applied. */
   expired: number;
 }
 
@@ -128,7 +129,7 @@ export class Payloads {
         else breach('redaction_recorded', named, `${name} itself`, `${found.name} in its place, without a record`);
       } else if (keepUntil !== null && keepUntil < toInstant(this.#clock.now())) {
         counts.expired++;
-      } else if (await this.#isDelivered(named)) {
+      } else if ((await this.#isDelivered(named)) || (await this.#isApplied(named))) {
         counts.expired++;
       } else if ((await this.#isRedacted(named, null)) || (await this.#isUnpaid(named))) {
         counts.removed++;
@@ -173,6 +174,13 @@ export class Payloads {
       const data = dataOf(event, DeliveryAttemptFinished.type);
       if (data?.outcome === 'acknowledged') return String(data.finishedAt) < before;
     }
+  }
+
+  /** Whether it is a message that was applied. */
+  async #isApplied({ stream, revision, isPushed }: Named): Promise<boolean> {
+    if (!isPushed) return false;
+    const event = await this.#log.find(stream, revision + 1);
+    return event?.type === WebhookApplied.type;
   }
 
   /**
