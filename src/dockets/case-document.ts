@@ -31,6 +31,8 @@ export interface CaseDocument {
   readonly dataAsOf: Instant | null;
   /** The name of the source that was queried then; absent for files. */
   readonly source?: string;
+  /** Feeds said nothing of this time, and no complete look came after it; absent if there is no such time. */
+  readonly gap?: { readonly from: Instant; readonly to: Instant };
   /** The newest `available_at` or `revised_at`: everything up to it is visible. */
   readonly newestTime: Instant | null;
   readonly filingCount: number;

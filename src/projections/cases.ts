@@ -1,4 +1,5 @@
 /** Cases, their filings and their numbers: the read model behind every case query. */
+import { joined } from '../commands/docket/fold.ts';
 import type {
   CaseDocument,
   CaseNumberDocument,
@@ -17,8 +18,8 @@ import {
 import { decodeDetails } from '../dockets/filing-content.ts';
 import type { Party } from '../dockets/snapshot.ts';
 import { ContentRedacted } from '../events/content.ts';
-import { DOCKET_EVENTS, type DocketAliasEvent } from '../events/docket.ts';
-import type { DomainEvent, JsonObject } from '../events/event.ts';
+import { DOCKET_EVENTS, type DocketAliasEvent, type DocketChecked } from '../events/docket.ts';
+import type { DomainEvent, EventOf, JsonObject } from '../events/event.ts';
 import type { Instant } from '../runtime/instant.ts';
 import type { CaseEvent } from './case-events.ts';
 import { foldFiling } from './filing-fold.ts';
@@ -176,7 +177,9 @@ function foldCase(before: CaseDocument | null, { event, contents }: ProjectedEve
       return { ...document, opened: true, court: data.court, caseNumber: document.caseNumber || data.caseNumber };
     case 'DocketChecked':
       if (data.outcome === 'abandoned' || data.outcome === 'failed') return { ...document };
-      return withSource({ ...document, checked: true }, data.source, data.askedAt);
+      // It tells that nothing was seen, so the case is as old as it was.
+      if (data.gap !== undefined) return { ...document, gap: joined(document.gap ?? null, data.gap) };
+      return withSource({ ...withoutGap(document, data), checked: true }, data.source, data.askedAt);
     case 'DocketDetailsChanged':
       return withDetails(document, contents.get(data.content), data.content);
     case 'FilingsRecorded': {
@@ -211,6 +214,16 @@ function foldCase(before: CaseDocument | null, { event, contents }: ProjectedEve
     default:
       return before;
   }
+}
+
+/** A complete look since then showed whatever a feed had not. */
+function withoutGap(
+  document: CaseDocument,
+  { complete, askedAt }: EventOf<typeof DocketChecked>['data'],
+): CaseDocument {
+  if (document.gap === undefined || !complete || askedAt < document.gap.to) return document;
+  const { gap: _, ...others } = document;
+  return others;
 }
 
 /** The source of the newest look. Files are not named, so documents of earlier versions are as a rebuild makes them. */

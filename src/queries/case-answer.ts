@@ -209,9 +209,12 @@ function metaOf(document: CaseDocument, court: Court, queriedAt: Instant, clock:
     queriedAt,
     dataAsOf: document.dataAsOf,
     cacheAgeSeconds: age === null ? null : Math.max(0, Math.floor(age)),
-    coverageStatus: court.coverage === 'full' && document.baseline === 'completed' ? 'full' : 'partial',
+    coverageStatus: isWhole(document) && court.coverage === 'full' ? 'full' : 'partial',
   };
 }
+
+/** Whether a source has shown all of it, and no feed has missed anything since. */
+const isWhole = ({ baseline, gap }: CaseDocument): boolean => baseline === 'completed' && gap === undefined;
 
 function caseFields(document: CaseDocument, court: Court, language: CaseQuery['language']) {
   const { header } = document;

@@ -6,7 +6,7 @@ import { DocketChecked, type DocketEvent, DocketForgotten } from '../../events/d
 import type { EventOf } from '../../events/event.ts';
 import { type Instant, MICROS_PER_SECOND, plus } from '../../runtime/instant.ts';
 import { type Decider, rejected, unreachable } from '../decider.ts';
-import { type DocketState, evolveDocket, NEW_DOCKET } from './fold.ts';
+import { type DocketState, evolveDocket, type Gap, NEW_DOCKET } from './fold.ts';
 
 export type DocketCommand =
   /** Records all or some of the changes that `decideSnapshot` found, once their contents have names. */
@@ -15,6 +15,8 @@ export type DocketCommand =
   | { readonly type: 'AbandonIngest'; readonly at: Instant }
   /** A look at the docket failed. One an hour is recorded: a source that is down must not fill the log. */
   | { readonly type: 'RecordFailedLook'; readonly source: string; readonly askedAt: Instant }
+  /** A feed said nothing of this time, so entries may be missing. Noted once. */
+  | { readonly type: 'NoteGap'; readonly source: string; readonly askedAt: Instant; readonly gap: Gap }
   /** An order to forget it: nothing is recorded after this. */
   | { readonly type: 'Forget'; readonly forgotten: EventOf<typeof DocketForgotten>['data'] };
 
@@ -55,6 +57,13 @@ export const docket: Decider<DocketState, DocketCommand, DocketEvent, DocketReje
         if (!opened || isRecent) return [];
         return [DocketChecked.of({ source, askedAt, complete: false, outcome: 'failed', ingestId: null })];
       }
+      case 'NoteGap': {
+        const { source, askedAt, gap } = command;
+        if (!state.opened || (state.gap !== null && state.gap.from <= gap.from && state.gap.to >= gap.to)) return [];
+        // A complete look since then showed whatever the feed had not.
+        if (state.lastCompleteAskedAt !== null && state.lastCompleteAskedAt >= gap.to) return [];
+        return [DocketChecked.of({ source, askedAt, complete: false, outcome: 'partial', gap, ingestId: null })];
+      }
       case 'Forget':
         return [DocketForgotten.of(command.forgotten)];
       default:
@@ -67,7 +76,8 @@ export const docket: Decider<DocketState, DocketCommand, DocketEvent, DocketReje
 };
 
 /** Whether a forgotten docket makes the command pointless rather than wrong. */
-const endsQuietly = ({ type }: DocketCommand): boolean => type === 'Forget' || type === 'RecordFailedLook';
+const endsQuietly = ({ type }: DocketCommand): boolean =>
+  type === 'Forget' || type === 'RecordFailedLook' || type === 'NoteGap';
 
 /**
  * Returns the broken rule, if any. A docket is opened once and its baseline completed once. A filing is recorded once,

@@ -12,6 +12,11 @@ export interface FilingState {
   readonly withdrawn: boolean;
 }
 
+export interface Gap {
+  readonly from: Instant;
+  readonly to: Instant;
+}
+
 export interface DocketState {
   readonly opened: boolean;
   readonly filings: ReadonlyMap<string, FilingState>;
@@ -28,6 +33,8 @@ export interface DocketState {
   readonly lastCompleteAskedAt: Instant | null;
   /** When a look last failed. */
   readonly lastFailedAt: Instant | null;
+  /** Feeds said nothing of this time, and no complete look came after it. */
+  readonly gap: Gap | null;
   /** Whether any source has returned the docket. An opened docket without that is not answered. */
   readonly checked: boolean;
   /** Whether an order forbids recording anything more. */
@@ -46,6 +53,7 @@ export const NEW_DOCKET: DocketState = {
   lastAskedAt: null,
   lastCompleteAskedAt: null,
   lastFailedAt: null,
+  gap: null,
   checked: false,
   forgotten: false,
 };
@@ -127,14 +135,26 @@ function apply(state: Mutable, event: DocketEvent): void {
 
 type Check = Extract<DocketEvent, { readonly type: 'DocketChecked' }>['data'];
 
-function applyCheck(state: Mutable, { askedAt, outcome, complete }: Check): void {
+function applyCheck(state: Mutable, { askedAt, outcome, complete, gap }: Check): void {
   if (outcome === 'failed') state.lastFailedAt = later(state.lastFailedAt, askedAt);
   if (outcome === 'abandoned' || outcome === 'failed') return;
+  // It tells that nothing was seen, which is no look at the docket.
+  if (gap !== undefined) {
+    state.gap = joined(state.gap, gap);
+    return;
+  }
+  if (complete && state.gap !== null && askedAt >= state.gap.to) state.gap = null;
   state.checked = true;
   state.lastAskedAt = later(state.lastAskedAt, askedAt);
   if (complete) state.lastCompleteAskedAt = later(state.lastCompleteAskedAt, askedAt);
   else if (state.baseline === 'none') state.knownInPart = true;
 }
+
+/** One gap from the beginning of the first to the end of the last. */
+export const joined = (a: Gap | null, b: Gap): Gap => ({
+  from: a !== null && a.from < b.from ? a.from : b.from,
+  to: a !== null && a.to > b.to ? a.to : b.to,
+});
 
 const later = (a: Instant | null, b: Instant): Instant => (a === null || b > a ? b : a);
 

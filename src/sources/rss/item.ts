@@ -73,6 +73,13 @@ const keyOf = (read: Omit<ReadItem, 'key'>): string =>
     .digest('base64url')
     .slice(0, 10);
 
+/** By which an item that could not be read is remembered. */
+export const keyOfRaw = ({ title, link, description, guid, pubDate }: FeedItem): string =>
+  createHash('sha256')
+    .update(JSON.stringify([title, link, description, guid, pubDate]))
+    .digest('base64url')
+    .slice(0, 10);
+
 interface Labels {
   readonly type: string | null;
   readonly office: string | null;
