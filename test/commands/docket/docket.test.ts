@@ -107,6 +107,32 @@ describe('changes of a docket', () => {
       .then(recorded(B), change);
   });
 
+  it('note once that a feed said nothing of some time, until a complete look after it', () => {
+    const at = (hour: number) => `2026-03-02T${String(hour).padStart(2, '0')}:00:00.000000Z`;
+    const gap = (from: number, to: number) => ({ from: at(from), to: at(to) });
+    const note = (from: number, to: number) =>
+      ({ type: 'NoteGap', source: 'rss', askedAt: at(to + 1), gap: gap(from, to) }) as const;
+    const noted = (from: number, to: number) =>
+      DocketChecked.of({
+        source: 'rss',
+        askedAt: at(to + 1),
+        complete: false,
+        outcome: 'partial',
+        gap: gap(from, to),
+        ingestId: null,
+      });
+    const whole = (hour: number) =>
+      DocketChecked.of({ source: 'x', askedAt: at(hour), complete: true, outcome: 'unchanged', ingestId: null });
+    given(docket, opened).when(note(3, 5)).then(noted(3, 5));
+    given(docket, opened, noted(3, 5)).when(note(3, 5)).then();
+    given(docket, opened, noted(3, 5), noted(9, 10)).when(note(4, 9)).then();
+    given(docket, opened, noted(3, 5)).when(note(5, 8)).then(noted(5, 8));
+    given(docket, opened, noted(3, 5), whole(4)).when(note(3, 5)).then();
+    given(docket, opened, whole(6)).when(note(3, 5)).then();
+    given(docket, opened, noted(3, 5), whole(6)).when(note(7, 8)).then(noted(7, 8));
+    given(docket).when(note(3, 5)).then();
+  });
+
   it('fold alike one by one and all at once', () => {
     const all = [opened, described, recorded(A, B, C), completed, merged(A, B), revised(A), withdrawn(C), checked];
     expect(docket.evolveAll?.(docket.initialState, all)).toEqual(given(docket, ...all).state);

@@ -5,13 +5,12 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { toInstant } from '../../../src/runtime/instant.ts';
 import type { FeedEntry } from '../../sources/feeds/dialects.ts';
-import { plainHttp } from '../../sources/feeds/plain-http.ts';
 import { type FeedWorld, openFeedWorld } from './feed-world.ts';
 
 const COURTS = ['ilnd', 'nyed', 'ca2', 'ilcb', 'ilnb'];
 let world: FeedWorld;
 beforeEach(async () => {
-  world = await openFeedWorld({ courts: COURTS, http: plainHttp() });
+  world = await openFeedWorld({ courts: COURTS });
 });
 afterEach(() => world.close());
 
@@ -94,7 +93,7 @@ describe('feeds (docs/design/sources.md#feeds)', () => {
   });
 
   it('open a docket for each case with RSS_KEEP=all', async () => {
-    const keeping = await openFeedWorld({ courts: ['ilnd'], http: plainHttp(), keepsAll: true });
+    const keeping = await openFeedWorld({ courts: ['ilnd'], keepsAll: true });
     keeping.server.addItem('ilnd', { ...entry(), at: keeping.now() });
     await keeping.step();
     expect(keeping.polls[0]).toMatchObject({ ingested: 1, unknownCase: 0 });
@@ -164,7 +163,7 @@ describe('feeds (docs/design/sources.md#feeds)', () => {
 
   it('end with the limit of bytes', async () => {
     await world.close();
-    world = await openFeedWorld({ courts: ['ilnd'], http: plainHttp(20_000) });
+    world = await openFeedWorld({ courts: ['ilnd'], totalMs: 20_000 });
     world.server.addItem('ilnd', entry());
     world.server.trouble('ilnd', 'endless');
     await world.step();

@@ -6,7 +6,7 @@ import { createFeeds, type FeedStanding, type FeedsPorts } from '../../../src/pr
 import type { FeedPoll } from '../../../src/processes/sources/poll-feed.ts';
 import { createCaseQueries } from '../../../src/queries/case-answer.ts';
 import { toInstant } from '../../../src/runtime/instant.ts';
-import type { SourceHttp } from '../../../src/sources/http/source-http.ts';
+import { createSourceHttp } from '../../../src/sources/http/create-source-http.ts';
 import { feedsOf } from '../../../src/sources/rss/addresses.ts';
 import { court } from '../../dockets/world.ts';
 import { openFeeds } from '../../sources/feeds/feeds.ts';
@@ -14,14 +14,16 @@ import { openWatchWorld } from './watch-world.ts';
 
 export interface FeedWorldOptions {
   readonly courts: readonly string[];
-  readonly http: SourceHttp;
   readonly keepsAll?: boolean;
+  /** For one request, milliseconds: less than the service's limit, so that tests need not wait for it. */
+  readonly totalMs?: number;
 }
 
-export async function openFeedWorld({ courts, http, keepsAll = false }: FeedWorldOptions) {
+export async function openFeedWorld({ courts, keepsAll = false, totalMs = 1_000 }: FeedWorldOptions) {
   const world = await openWatchWorld();
   const server = await openFeeds({ clock: world.clock });
   const ingest: IngestPorts = { ...world, newId: randomUUID, sleep: () => world.projected() };
+  const http = createSourceHttp({ userAgent: 'docket-test', allowPrivate: [`127.0.0.1:${server.port}`] });
   const polls: FeedPoll[] = [];
   const standings: FeedStanding[] = [];
   const script = { isPaused: (_court: string): boolean => false };
@@ -30,7 +32,7 @@ export async function openFeedWorld({ courts, http, keepsAll = false }: FeedWorl
     createFeeds({
       ingest,
       readStore: world.readStore,
-      http,
+      http: { send: (request) => http.send({ ...request, totalMs }) },
       clock: world.clock,
       logger: { info: () => {}, warn: () => {}, error: () => {} },
       owner: `test-${randomUUID()}`,
@@ -105,6 +107,7 @@ export async function openFeedWorld({ courts, http, keepsAll = false }: FeedWorl
       return 'problem' in answer ? answer.problem : answer.coverageStatus;
     },
     async close(): Promise<void> {
+      await http.close();
       await server.close();
       await world.close();
     },
