@@ -101,7 +101,11 @@ export async function recordBaseLog(directory: string): Promise<BaseLog> {
     await recorder.forget({ kind: 'docket', docket: forgotten });
     const pushed = await recorder.push('d'.repeat(64));
     const alert = await recorder.alert('7001');
-    pass(26 * HOUR);
+    // More than a day, and no part of it without an event: the service was never stopped.
+    pass(13 * HOUR);
+    await recorder.ban('Ban', carol);
+    await recorder.ban('Unban', carol);
+    pass(13 * HOUR);
     await recorder.changeReceiver();
     const toNewReceiver = await buy({ wallet: bob });
     await recorder.recordHead();

@@ -17,7 +17,7 @@ import { sourceToken } from '../../src/commands/source-token/source-token.ts';
 import { newSourceToken, sourceTokenHash } from '../../src/commands/source-token/token.ts';
 import { operatorStream, sourceSubject } from '../../src/events/operator.ts';
 import { buildApp } from '../../src/http/app.ts';
-import { createOperatorActs } from '../../src/processes/operator-acts.ts';
+import { createOperatorActs, type OperatorActs } from '../../src/processes/operator-acts.ts';
 import { cases } from '../../src/projections/cases.ts';
 import { courtRecords } from '../../src/projections/court-records.ts';
 import { deliveries } from '../../src/projections/deliveries.ts';
@@ -111,7 +111,7 @@ export async function openWorld({
   const service = { publicUrl: 'https://dockets.example', clock };
   const apps: ReturnType<typeof buildApp>[] = [];
   /** Another node of the same service. */
-  async function serve(more: Partial<PurchasePorts> = {}): Promise<number> {
+  async function serve(more: Partial<PurchasePorts> = {}, known: OperatorActs = acts): Promise<number> {
     const app = buildApp({
       service,
       logger,
@@ -127,7 +127,7 @@ export async function openWorld({
       localRpcUrl: local.url,
       mcpOrigins: { allowed: [], loopback: true },
       webhooks: webhookSecret === null ? undefined : { secret: webhookSecret },
-      push: { sources: acts, folder: join(directory, 'pushed'), unknownTokensPerMinute, steadyClock },
+      push: { sources: known, folder: join(directory, 'pushed'), unknownTokensPerMinute, steadyClock },
     });
     apps.push(app);
     return listen(app);
@@ -165,7 +165,7 @@ export async function openWorld({
     balance: (owner: Keypair) => rpc.tokens(associatedTokenAddress(owner.publicKey.toBase58(), network.usdcMint)),
     url: urlOf(port),
     /** Starts another node of the same service, and returns its address. */
-    node: async (more: Partial<PurchasePorts> = {}) => urlOf(await serve(more)),
+    node: async (more: Partial<PurchasePorts> = {}, known?: OperatorActs) => urlOf(await serve(more, known)),
     resultIds,
     /** Base units that we were paid so far. */
     received: () => rpc.tokens(destination),
