@@ -40,8 +40,8 @@ export function dueAt({ every, completeAt, askedAt, stubsSince }: PlannedCase): 
   return stubsSince === null ? byCadence : Math.min(byCadence, toMicros(stubsSince) + STUB_PATIENCE);
 }
 
-/** Requests of a look, on average: a later one asks for changed entries and changed documents. */
-export const LATER_LOOK = 2;
+/** Requests of a look, on average: a later one asks for the docket, its changed entries and its changed documents. */
+export const LATER_LOOK = 3;
 /** A first one of a case of 80 entries: its number, four pages of entries, parties, attorneys. */
 export const FIRST_LOOK = 7;
 

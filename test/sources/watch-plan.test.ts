@@ -63,28 +63,28 @@ describe('the report of what cannot be kept fresh', () => {
     expect(requestsPerDay([])).toBeNull();
   });
   it('is empty while the budget suffices', () => {
-    expect(planDay(many(2), rates('125/day'), NOW)).toEqual({
-      watched: 2,
+    expect(planDay(many(1), rates('125/day'), NOW)).toEqual({
+      watched: 1,
       due: 0,
       overdue: 0,
       cannotBeKept: 0,
       short: [],
-      requestsPerDayNeeded: 96,
+      requestsPerDayNeeded: 72,
       requestsPerDay: 125,
     });
   });
   it('names the cases before any of them is stale, and how often they can be looked at', () => {
-    const plan = planDay([...many(4), ...many(6, { every: DAY })], rates('51/day'), NOW);
-    expect(plan).toMatchObject({ due: 0, cannotBeKept: 10, requestsPerDayNeeded: 204 });
+    const plan = planDay([...many(4), ...many(6, { every: DAY })], rates('153/day'), NOW);
+    expect(plan).toMatchObject({ due: 0, cannotBeKept: 10, requestsPerDayNeeded: 306 });
     expect(plan.short).toEqual([
-      { every: HOUR, possible: 4 * HOUR, cases: 4 },
-      { every: DAY, possible: 4 * DAY, cases: 6 },
+      { every: HOUR, possible: 2 * HOUR, cases: 4 },
+      { every: DAY, possible: 2 * DAY, cases: 6 },
     ]);
   });
   it('counts first looks, which need more requests', () => {
     expect(planDay(many(1, { completeAt: null, every: DAY }), rates('125/day'), NOW)).toMatchObject({
       due: 1,
-      requestsPerDayNeeded: 9,
+      requestsPerDayNeeded: 10,
     });
   });
   it('never gets better with more cases or less budget', () => {

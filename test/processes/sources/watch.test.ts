@@ -244,7 +244,7 @@ describe('the watch over cases', () => {
     expect(report).toMatchObject({
       unasked: 0,
       sources: {
-        courtlistener: { watched: 3, due: 0, cannotBeKept: 3, requestsPerDayNeeded: 144, requestsPerDay: 125 },
+        courtlistener: { watched: 3, due: 0, cannotBeKept: 3, requestsPerDayNeeded: 216, requestsPerDay: 125 },
       },
     });
     const watch = watching({ agendaEvery: 10 * MINUTE });
