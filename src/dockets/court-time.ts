@@ -14,6 +14,8 @@ interface Zone {
   readonly ends: Map<string, Micros>;
   /** A court-local day as a timestamp, by its text. */
   readonly timestamps: Map<string, string>;
+  /** How far it is ahead of UTC, milliseconds, by the minute. */
+  readonly offsets: Map<number, number>;
 }
 
 const zones = new Map<string, Zone>();
@@ -35,14 +37,30 @@ function zoneOf(timeZone: string): Zone {
       starts: new Map(),
       ends: new Map(),
       timestamps: new Map(),
+      offsets: new Map(),
     };
     zones.set(timeZone, zone);
   }
   return zone;
 }
 
+const MINUTE_MS = 60_000;
+
 /** How far the zone's wall clock is ahead of UTC at a moment, milliseconds. */
 function offsetAt(zone: Zone, ms: number): number {
+  // Before 1970 clocks were changed within a minute. Feeds show the same times again and again.
+  if (ms < 0) return computedOffset(zone, ms);
+  const minute = Math.floor(ms / MINUTE_MS);
+  let offset = zone.offsets.get(minute);
+  if (offset === undefined) {
+    offset = computedOffset(zone, ms);
+    if (zone.offsets.size >= REMEMBERED_DAYS) zone.offsets.clear();
+    zone.offsets.set(minute, offset);
+  }
+  return offset;
+}
+
+function computedOffset(zone: Zone, ms: number): number {
   const part: Record<string, number> = {};
   for (const { type, value } of zone.format.formatToParts(ms)) part[type] = Number(value);
   const { year = 0, month = 1, day = 1, hour = 0, minute = 0, second = 0 } = part;

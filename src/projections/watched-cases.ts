@@ -15,7 +15,7 @@ import {
 import type { EventOf, JsonObject } from '../events/event.ts';
 import { QueryAnswered } from '../events/payment.ts';
 import { BackfillEnded, BackfillOrdered, CaseNoLongerWanted, CaseWanted, sourceStream } from '../events/source.ts';
-import { type Instant, latest } from '../runtime/instant.ts';
+import { type Instant, latest, MICROS_PER_SECOND, toMicros } from '../runtime/instant.ts';
 import type { Projection, Target } from './projection.ts';
 
 export const WATCHED_CASES = 'watched-cases';
@@ -40,10 +40,12 @@ export type WatchedCase = {
   readonly activeAt: Instant | null;
   /** The newest check of each source, newest first. */
   readonly checks: readonly SourceCheck[];
-  /** Since when filings may wait for the text that only a complete look shows; null if none does. */
+  /** Since when filings wait for their text, or a gap for a look; null if nothing does. */
   readonly stubsSince: Instant | null;
-  /** Filings recorded since the last check, which may be stubs: the check after them names the source. */
-  readonly unchecked: boolean;
+  /** Filings that a look in part brought, such as a feed, and whose text has not come since. */
+  readonly stubs: readonly string[];
+  /** Filings recorded since the last check, which may be stubs: the check after them says how whole it was. */
+  readonly unchecked: readonly string[];
   /** When a look last failed, and how many did since one succeeded. */
   readonly failedAt: Instant | null;
   readonly failures: number;
@@ -74,6 +76,10 @@ export type Backfill = {
 
 /** A case has few sources. More names than these can only be tokens that pushed it once. */
 const MOST_SOURCES = 12;
+/** Of more, the first are forgotten: a look brings the text of all. */
+const MOST_STUBS = 50;
+/** A text that has not come for so long is not waited for: many entries never have one. */
+const WAITED_FOR = 86_400 * MICROS_PER_SECOND;
 
 const DOCKET_EVENTS = [
   DocketOpened,
@@ -138,7 +144,8 @@ const UNCHECKED = {
   activeAt: null,
   checks: [],
   stubsSince: null,
-  unchecked: false,
+  stubs: [],
+  unchecked: [],
   failedAt: null,
   failures: 0,
 } as const;
@@ -152,13 +159,18 @@ function foldCase(before: WatchedCase, { type, data }: OfKnownCase, at: Instant)
     case 'FilingsRecorded':
       return {
         ...active(before, ...data.filings.map(({ availableAt }) => availableAt)),
-        unchecked: before.unchecked || !data.baseline,
+        unchecked: data.baseline
+          ? before.unchecked
+          : [...before.unchecked, ...data.filings.map(idOf)].slice(-MOST_STUBS),
       };
-    case 'FilingRevised':
-      return data.revisedAt === null ? before : active(before, data.revisedAt);
+    case 'FilingRevised': {
+      const known = data.changed.includes('description') ? without(before, data.filing.filingId) : before;
+      return data.revisedAt === null ? known : active(known, data.revisedAt);
+    }
     case 'FilingsMerged':
+      return active(without(before, data.merged), data.revisedAt);
     case 'FilingWithdrawn':
-      return active(before, data.revisedAt);
+      return active(without(before, data.filingId), data.revisedAt);
     case 'DocketChecked':
       return checked(before, data);
     case 'DocketForgotten':
@@ -187,17 +199,37 @@ function checked(before: WatchedCase, data: EventOf<typeof DocketChecked>['data'
   };
   const others = before.checks.filter((one) => one.source !== source);
   const checks = [check, ...others].sort((a, b) => (a.at < b.at ? 1 : a.at > b.at ? -1 : 0)).slice(0, MOST_SOURCES);
-  const stubs = before.unchecked || gap !== undefined ? (before.stubsSince ?? askedAt) : before.stubsSince;
-  const isAnswered = complete && (before.stubsSince === null || askedAt >= before.stubsSince);
+  const looked = { ...before, checks, unchecked: [], failedAt: null, failures: 0 };
+  return complete ? afterWholeLook(looked, askedAt) : afterPart(looked, before.unchecked, gap !== undefined, askedAt);
+}
+
+/** What the look could not fill goes on waiting, for a day. */
+function afterWholeLook(before: WatchedCase, askedAt: Instant): WatchedCase {
+  const { stubs, stubsSince } = before;
+  if (stubsSince === null || askedAt < stubsSince) return before;
+  const isOver = stubs.length === 0 || toMicros(askedAt) - toMicros(stubsSince) >= WAITED_FOR;
+  return isOver ? { ...before, stubs: [], stubsSince: null } : before;
+}
+
+/** News begin to wait anew, if there was a whole look since others began. */
+function afterPart(before: WatchedCase, news: readonly string[], isGap: boolean, askedAt: Instant): WatchedCase {
+  if (news.length === 0 && !isGap) return before;
+  const { stubsSince } = before;
+  const isLooked = before.checks.some(({ completeAt }) => stubsSince !== null && (completeAt ?? '') >= stubsSince);
   return {
     ...before,
-    checks,
-    unchecked: false,
-    stubsSince: isAnswered ? null : stubs,
-    failedAt: null,
-    failures: 0,
+    stubs: [...before.stubs, ...news].slice(-MOST_STUBS),
+    stubsSince: stubsSince === null || isLooked ? askedAt : stubsSince,
   };
 }
+
+function without(before: WatchedCase, filingId: string): WatchedCase {
+  if (!before.stubs.includes(filingId)) return before;
+  const stubs = before.stubs.filter((one) => one !== filingId);
+  return { ...before, stubs, stubsSince: stubs.length === 0 ? null : before.stubsSince };
+}
+
+const idOf = ({ filingId }: { readonly filingId: string }): string => filingId;
 
 function foldWant(before: WantedCase | null, { type, data }: OnWant, at: Instant): WantedCase | null {
   if (type === 'CaseNoLongerWanted') return null;

@@ -21,23 +21,32 @@ export interface PlannedCase {
 
 /** A source learns of a filing from the same feed. A little later it may have the text, too. */
 export const STUB_PATIENCE: Micros = 15 * 60 * MICROS_PER_SECOND;
+/** If it had none, the next look for it is after so many times as long: nobody may ever give the source that text. */
+const STUB_GROWTH = 3;
 
 /**
  * How late a look is, as a multiple of what it may be: due from 1 on. The highest comes first, so that nobody waits
  * forever: if the budget is short, all are late by the same factor. A case without a complete look is due at once.
  */
-export function urgency({ every, completeAt, askedAt, stubsSince }: PlannedCase, now: Micros): number {
+export function urgency(planned: PlannedCase, now: Micros): number {
+  const { every, completeAt, askedAt, stubsSince } = planned;
   const since = completeAt ?? askedAt;
   const byCadence = (completeAt === null ? 1 : 0) + waited(since, now) / every;
-  return stubsSince === null ? byCadence : Math.max(byCadence, waited(stubsSince, now) / STUB_PATIENCE);
+  return stubsSince === null ? byCadence : Math.max(byCadence, waited(stubsSince, now) / patience(planned, stubsSince));
 }
 
 const waited = (since: Instant, now: Micros): Micros => Math.max(0, now - toMicros(since));
 
+function patience({ completeAt }: PlannedCase, stubsSince: Instant): Micros {
+  if (completeAt === null || completeAt < stubsSince) return STUB_PATIENCE;
+  return Math.max(STUB_PATIENCE, STUB_GROWTH * (toMicros(completeAt) - toMicros(stubsSince)));
+}
+
 /** When a look is due. */
-export function dueAt({ every, completeAt, askedAt, stubsSince }: PlannedCase): Micros {
+export function dueAt(planned: PlannedCase): Micros {
+  const { every, completeAt, askedAt, stubsSince } = planned;
   const byCadence = completeAt === null ? toMicros(askedAt) : toMicros(completeAt) + every;
-  return stubsSince === null ? byCadence : Math.min(byCadence, toMicros(stubsSince) + STUB_PATIENCE);
+  return stubsSince === null ? byCadence : Math.min(byCadence, toMicros(stubsSince) + patience(planned, stubsSince));
 }
 
 /** Requests of a look, on average: a later one asks for the docket, its changed entries and its changed documents. */
@@ -90,9 +99,14 @@ export function planDay(cases: readonly PlannedCase[], rates: readonly Rate[], n
   };
 }
 
+/** Looks for a text that does not come: after 15 and 45 minutes, and so on within a day. */
+const STUB_LOOKS = 5;
+
 /** Requests that a case needs in 24 hours. A look every week is a part of a look a day. */
-const requestsOf = ({ every, completeAt }: PlannedCase): number =>
-  (completeAt === null ? FIRST_LOOK : 0) + (LATER_LOOK * DAY) / every;
+const requestsOf = ({ every, completeAt, stubsSince }: PlannedCase): number =>
+  (completeAt === null ? FIRST_LOOK : 0) +
+  (stubsSince === null ? 0 : STUB_LOOKS * LATER_LOOK) +
+  (LATER_LOOK * DAY) / every;
 
 /** Late by the same factor, all of them (`urgency`). */
 function groups(cases: readonly PlannedCase[], factor: number): ShortGroup[] {

@@ -26,7 +26,11 @@ const checked = (hour: number, more: object = {}) =>
     ...more,
   });
 const recorded = (hour: number, baseline = false) =>
-  docket(hour, 'FilingsRecorded', { askedAt: at(hour), baseline, filings: [{ availableAt: at(hour) }] });
+  docket(hour, 'FilingsRecorded', {
+    askedAt: at(hour),
+    baseline,
+    filings: [{ filingId: `f${hour}`, availableAt: at(hour) }],
+  });
 const answered = (hour: number, ...cases: readonly string[]) =>
   on(`payment-${hour}`)(hour, 'QueryAnswered', cases.length === 0 ? {} : { cases });
 const forgotten = docket(20, 'DocketForgotten', { numbers: [] });
@@ -71,20 +75,37 @@ describe('a known case', () => {
     expect(given(opened, checked(2, { outcome: 'abandoned' }))[DOCKET]).toMatchObject({ checks: [] });
   });
   it('was active at its newest filing or visible change, not at a change of the source’s ids', () => {
-    const revised = (hour: number, revisedAt: string | null) => docket(hour, 'FilingRevised', { revisedAt });
+    const revised = (hour: number, revisedAt: string | null) =>
+      docket(hour, 'FilingRevised', { revisedAt, changed: ['sealed'] });
     expect(given(opened, recorded(2, true), recorded(4))[DOCKET]).toMatchObject({ activeAt: at(4) });
     expect(given(opened, recorded(2), revised(6, at(6)), revised(7, null))[DOCKET]).toMatchObject({ activeAt: at(6) });
   });
-  it('waits for texts after a feed brought filings, until a look that began later shows everything', () => {
-    const feed = checked(5, { source: 'rss', complete: false, outcome: 'partial' });
-    const news = [opened, checked(2), recorded(5), feed] as const;
-    expect(given(...news)[DOCKET]).toMatchObject({ stubsSince: at(5) });
-    expect(given(...news, checked(6, { askedAt: at(4) }))[DOCKET]).toMatchObject({ stubsSince: at(5) });
-    expect(given(...news, checked(6))[DOCKET]).toMatchObject({ stubsSince: null });
+  const feed = (hour: number, more: object = {}) =>
+    checked(hour, { source: 'rss', complete: false, outcome: 'partial', ...more });
+  const text = (hour: number, filingId: string) =>
+    docket(hour, 'FilingRevised', { revisedAt: at(hour), changed: ['description'], filing: { filingId } });
+  it('waits for the texts of the filings that a feed brought, until each has come', () => {
+    const news = [opened, checked(2), recorded(5), recorded(6), feed(6)] as const;
+    expect(given(...news)[DOCKET]).toMatchObject({ stubsSince: at(6), stubs: ['f5', 'f6'], unchecked: [] });
+    expect(given(...news, text(7, 'f5'), checked(7))[DOCKET]).toMatchObject({ stubsSince: at(6), stubs: ['f6'] });
+    expect(given(...news, text(7, 'f5'), text(8, 'f6'))[DOCKET]).toMatchObject({ stubsSince: null, stubs: [] });
+  });
+  it('waits for a day at most, and anew for each filing after a look that could not fill the others', () => {
+    const day = (hour: number) => `2026-03-03T0${hour}:00:00.000000Z`;
+    const news = [opened, checked(2), recorded(5), feed(5)] as const;
+    expect(given(...news, checked(6, { askedAt: day(4) }))[DOCKET]).toMatchObject({ stubsSince: at(5) });
+    expect(given(...news, checked(6, { askedAt: day(5) }))[DOCKET]).toMatchObject({ stubsSince: null, stubs: [] });
+    expect(given(...news, recorded(7), feed(7))[DOCKET]).toMatchObject({ stubsSince: at(5) });
+    expect(given(...news, checked(6), recorded(7), feed(7))[DOCKET]).toMatchObject({ stubsSince: at(7) });
+  });
+  it('does not wait for the text of what a whole look brought', () => {
+    expect(given(opened, checked(2), recorded(5), checked(5))[DOCKET]).toMatchObject({ stubsSince: null, stubs: [] });
   });
   it('waits for a look after a gap of its feed', () => {
-    const gap = { source: 'rss', complete: false, outcome: 'unchanged', gap: { from: at(3), to: at(5) } };
-    expect(given(opened, checked(2), checked(5, gap))[DOCKET]).toMatchObject({ stubsSince: at(5) });
+    const gap = feed(5, { outcome: 'unchanged', gap: { from: at(3), to: at(5) } });
+    expect(given(opened, checked(2), gap)[DOCKET]).toMatchObject({ stubsSince: at(5) });
+    expect(given(opened, checked(2), gap, checked(6, { askedAt: at(4) }))[DOCKET]).toMatchObject({ stubsSince: at(5) });
+    expect(given(opened, checked(2), gap, checked(6))[DOCKET]).toMatchObject({ stubsSince: null });
   });
   it('leaves when it is forgotten, and no later answer brings it back', () => {
     expect(given(opened, answered(3, DOCKET), forgotten, answered(21, DOCKET))).toEqual({});

@@ -36,6 +36,14 @@ describe('the next look', () => {
     expect(urgency(planned({ every: DAY, stubsSince: ago(30 * MINUTE) }), NOW)).toBe(2);
   });
 
+  it('is due after ever longer pauses while the text does not come', () => {
+    const looked = (minutes: number) =>
+      planned({ every: DAY, stubsSince: ago(10 * HOUR), completeAt: ago(10 * HOUR - minutes * MINUTE) });
+    expect(dueAt(looked(1)) - (NOW - 10 * HOUR)).toBe(15 * MINUTE);
+    expect(dueAt(looked(15)) - (NOW - 10 * HOUR)).toBe(45 * MINUTE);
+    expect(dueAt(looked(45)) - (NOW - 10 * HOUR)).toBe(135 * MINUTE);
+  });
+
   const duration = fc.integer({ min: 0, max: 40 * DAY });
   const anyCase = fc.record({
     every: fc.integer({ min: HOUR, max: 7 * DAY }),

@@ -159,8 +159,7 @@ export function createCaseWatch(options: CaseWatchOptions): CaseWatch {
       looked.delete(item.stream);
       return item;
     }
-    const stubsSince = item.stubsSince !== null && item.stubsSince > own ? item.stubsSince : null;
-    return { ...item, completeAt: own, stubsSince };
+    return { ...item, completeAt: own };
   }
 
   function laneOf(source: LiveSourceName): Lane {

@@ -20,7 +20,11 @@ async function rebuilt({ log }: WatchWorld): Promise<ReadonlyMap<string, JsonObj
   const types = watchedCases.events.map(({ type }) => type);
   for await (const { events } of log.readAll(null, { by: 'types', types })) {
     for (const recorded of events) {
-      const projected = { event: decodeEvent(recorded), recorded, contents: new Map() } as ProjectedEvent<never>;
+      const projected = {
+        event: decodeEvent(recorded),
+        recorded,
+        contents: new Map(),
+      } as unknown as ProjectedEvent<never>;
       for (const target of watchedCases.targets(projected)) {
         if (target.collection !== WATCHED_CASES) continue;
         const document = watchedCases.fold(target, documents.get(target.id) ?? null, projected);
