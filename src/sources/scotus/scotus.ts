@@ -66,7 +66,12 @@ async function ask(options: SupremeCourtOptions, asked: AskedCase, asking: Askin
     // The whole docket was seen: it is what it was when it was recorded.
     return recorded(await asking.ingest(unchanged(asked, askedAt)), 'unchanged');
   }
-  if (status !== 200) return failed(faultOf(response, clock.now()));
+  if (status !== 200) {
+    const because = faultOf(response, clock.now());
+    // No node asks before then.
+    if (because.fault === 'throttled' && because.retryAt !== null) await options.budget.hold(because.retryAt);
+    return failed(because);
+  }
   const text = response.body
     .toString('utf8')
     .replace(/^\uFEFF/, '')

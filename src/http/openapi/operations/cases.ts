@@ -13,7 +13,7 @@ export const caseOperation: Operation = {
   tag: 'Cases',
   summary: 'One case and its new filings',
   description:
-    'The current state of a case and, with `last_checked`, a `delta`: exactly the filings that are new since then, oldest first. `context=full` adds parties, attorneys, cross-references and the whole docket.',
+    'The current state of a case and, with `last_checked`, a `delta`: exactly the filings that are new since then, oldest first. `context=full` adds parties, attorneys, cross-references and the whole docket. A case that is unknown or whose data is too old is looked up at its court’s source while the call waits (15 s at most); if the source does not answer, a known case is returned as it is, with its age in `meta`.',
   price: '0.99',
   required: ['case_id', 'court_code'],
   optional: ['last_checked', 'context', 'language', 'filing_types', 'callback_url', 'test'],
@@ -34,7 +34,7 @@ export const monitorOperation: Operation = {
   tag: 'Cases',
   summary: 'Whether anything is new in a case',
   description:
-    'A short answer that uses the same rule as the delta of `GET /v2/case`: whether anything is new since `last_checked`, how many filings, and when the newest arrived.',
+    'A short answer that uses the same rule as the delta of `GET /v2/case`: whether anything is new since `last_checked`, how many filings, and when the newest arrived. The case is looked up as for `GET /v2/case`.',
   price: '0.99',
   required: ['case_id', 'court_code', 'last_checked'],
   optional: ['test'],
@@ -51,7 +51,7 @@ export const batchOperation: Operation = {
   tag: 'Cases',
   summary: 'Up to 50 cases in one call',
   description:
-    'One payment covers all queries: 0.99 USD times their number. Results keep the order of the queries. A failed query becomes an entry with its `error`. The full amount is still settled, unless every query fails; then nothing is charged. A batch counts as one request of the limit per minute.',
+    'One payment covers all queries: 0.99 USD times their number. Results keep the order of the queries. All cases are looked up side by side, as for `GET /v2/case`. A failed query becomes an entry with its `error`. The full amount is still settled, unless every query fails; then nothing is charged. A batch counts as one request of the limit per minute.',
   price: '0.99',
   optional: ['test'],
   requestHeaders: SANDBOX_HEADERS,
