@@ -12,14 +12,16 @@ import type { SourceHttp, SourceResponse } from '../http/source-http.ts';
 import type { AskableSource, AskedCase, Asking, Fault, Look, SourceFault } from '../source.ts';
 import { readSupremeCourtFile, SCOTUS } from './docket.ts';
 
-/** One request in a second, over all nodes. */
-export const SCOTUS_RATES: readonly Rate[] = [{ requests: 1, micros: MICROS_PER_SECOND }];
+/** Over all nodes. */
+export const SCOTUS_RATES: readonly Rate[] = [{ requests: 60, micros: 60 * MICROS_PER_SECOND }];
+/** Between two requests of one node. */
+export const SCOTUS_SPACING: Micros = MICROS_PER_SECOND;
 
 export const SCOTUS_FILES = 'https://www.supremecourt.gov/RSS/Cases/JSON/{number}.json';
 
 const MAX_BYTES = 16 * 1024 * 1024;
 const TOTAL_MS = 30_000;
-/** Longest wait for a turn of the budget; a longer one means that the source is held. */
+/** Longest wait for a turn; a longer one means that the source is held, or that too much is waiting already. */
 const MAX_TURN: Micros = 30 * MICROS_PER_SECOND;
 /** Raised whenever the same file is read into another docket: then a file that has not changed is read again. */
 const READER = 1;
@@ -36,19 +38,20 @@ export interface SupremeCourtOptions {
 }
 
 export function createSupremeCourt(options: SupremeCourtOptions): AskableSource {
+  const spaced = createSpacing(options);
   return {
     name: SCOTUS,
     covers: (court) => isSupremeCourt(court),
-    ask: (asked, asking) => ask(options, asked, asking),
+    ask: (asked, asking) => ask(options, spaced, asked, asking),
   };
 }
 
 const isSupremeCourt = ({ code }: Court): boolean => code === 'scotus';
 
-async function ask(options: SupremeCourtOptions, asked: AskedCase, asking: Asking): Promise<Look> {
+async function ask(options: SupremeCourtOptions, spaced: Spacing, asked: AskedCase, asking: Asking): Promise<Look> {
   const { http, clock, url } = options;
   const failed = (because: Fault): Look => ({ look: 'failed', because });
-  const held = await turn(options, asking);
+  const held = (await spaced(asking)) ?? (await turn(options, asking));
   if (held) return failed(held);
   const validators = await readValidators(options, asked);
   const askedAt = toInstant(clock.now());
@@ -94,6 +97,22 @@ const fault = (of: SourceFault, reason: string, retryAt: Micros | null = null): 
 function recorded(outcome: Awaited<ReturnType<Asking['ingest']>>, look: 'complete' | 'unchanged'): Look {
   if ('refused' in outcome) return { look: 'failed', because: fault('unreadable', outcome.refused) };
   return { look, stream: outcome.stream };
+}
+
+/** Waits until the request before has been a second ago. A fault if too many wait already. */
+type Spacing = (asking: Asking) => Promise<Fault | null>;
+
+function createSpacing({ clock, sleep = pause }: SupremeCourtOptions): Spacing {
+  let next: Micros = 0;
+  return async (asking) => {
+    const now = clock.now();
+    // A clock that was set back must not close the source.
+    const at = next > now + MAX_TURN + SCOTUS_SPACING ? now : Math.max(now, next);
+    if (at - now > MAX_TURN) return fault('budget', 'too many requests wait for their turn', at);
+    next = at + SCOTUS_SPACING;
+    if (at > now) await sleep(Math.ceil((at - now) / MICROS_PER_MS), asking.signal);
+    return null;
+  };
 }
 
 /** Waits for this request's turn. A fault if it does not come in time. */

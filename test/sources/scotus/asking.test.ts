@@ -6,10 +6,12 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ingestDocket } from '../../../src/commands/docket/ingest.ts';
 import { completeSince, looksAt } from '../../../src/commands/docket/looks.ts';
+import type { SourceBudget } from '../../../src/sources/budget.ts';
 import { createSourceHttp } from '../../../src/sources/http/create-source-http.ts';
 import type { SourceHttp } from '../../../src/sources/http/source-http.ts';
-import { createSupremeCourt } from '../../../src/sources/scotus/scotus.ts';
-import type { AskableSource, Look } from '../../../src/sources/source.ts';
+import { createSupremeCourt, SCOTUS_RATES } from '../../../src/sources/scotus/scotus.ts';
+import { createSharedBudget } from '../../../src/sources/shared-budget.ts';
+import type { AskableSource, Asking, Look } from '../../../src/sources/source.ts';
 import { bodyOf, contextOf, court, openWorld, TestClock, type World } from '../../dockets/world.ts';
 import { capitalApplication, petition, proceeding } from '../supreme-court/files.ts';
 import { openSupremeCourt, type SupremeCourt } from '../supreme-court/supreme-court.ts';
@@ -33,19 +35,17 @@ afterEach(async () => {
   await world.close();
 });
 
-type Take = Parameters<typeof createSupremeCourt>[0]['budget']['take'];
-type Hold = Parameters<typeof createSupremeCourt>[0]['budget']['hold'];
 const sourceWith = (
-  { take, hold = async () => {} }: { readonly take: Take; readonly hold?: Hold },
-  sleep?: () => Promise<void>,
+  budget: Pick<SourceBudget, 'take'> & Partial<SourceBudget>,
+  sleep: (ms: number) => Promise<void> = async () => {},
 ) =>
   createSupremeCourt({
     http,
-    budget: { take, hold, standing: async () => ({ rates: [], heldUntil: null }) },
+    budget: { hold: async () => {}, standing: async () => ({ rates: [], heldUntil: null }), ...budget },
     readStore: world.storage.readStore,
     clock: world.clock,
     url: site.url,
-    ...(sleep && { sleep }),
+    sleep,
   });
 
 async function ask(caseNumber = CASE, signal = new AbortController().signal, of = source): Promise<Look> {
@@ -68,6 +68,12 @@ async function ask(caseNumber = CASE, signal = new AbortController().signal, of 
     },
   );
 }
+const unknownCase = () => ({ court: court('scotus'), caseNumber: CASE, known: null });
+const refusing = (): Asking => ({
+  priority: 'paid',
+  signal: new AbortController().signal,
+  ingest: async () => ({ refused: 'not in this test' }),
+});
 const docket = async (lastChecked: string | null = null) =>
   bodyOf(await world.ask('scotus', CASE, { context: 'full', lastChecked }));
 const now = () => new Date(world.clock.now() / 1000).toISOString().replace('Z', '000Z');
@@ -121,9 +127,8 @@ describe('row 38: 304 to a conditional request', () => {
     // As after a restore of an older log: the validators are newer than every look in it.
     const asked = { court: court('scotus'), caseNumber: CASE };
     const known = { stream: 'docket-scotus-25-447', completeSince: '2026-06-01T00:00:00.000000Z' };
-    const refusing = { priority: 'paid', signal: new AbortController().signal, ingest: async () => ({ refused: 'x' }) };
-    await source.ask({ ...asked, known }, refusing as never);
-    await source.ask({ ...asked, known: { ...known, completeSince: null } }, refusing as never);
+    await source.ask({ ...asked, known }, refusing());
+    await source.ask({ ...asked, known: { ...known, completeSince: null } }, refusing());
     expect(site.requests.map(({ status }) => status)).toEqual([200, 200, 200]);
   });
   it('does not hide an edit', async () => {
@@ -213,27 +218,39 @@ describe('a source that does not answer as it should', () => {
 });
 
 describe('its budget', () => {
-  it('is asked before each request, and waited for', async () => {
-    const answers = [{ taken: false, retryAt: world.clock.now() + 100_000 }, { taken: true }] as const;
-    let taken = 0;
-    let slept = 0;
-    const take: Take = async () => answers[taken++] ?? { taken: true };
-    const patient = sourceWith({ take }, async () => void slept++);
-    expect(await ask(CASE, undefined, patient)).toMatchObject({ look: 'complete' });
-    expect([taken, slept, site.requests.length]).toEqual([2, 1, 1]);
+  /** Sleeps on the test's clock. */
+  const sleep = async (ms: number) => world.clock.advance(ms);
+  const shared = () =>
+    createSharedBudget({ ...world.storage, clock: world.clock, name: 'scotus', rates: SCOTUS_RATES });
+  const budgeted = () => sourceWith(shared(), sleep);
+  const spend = async (count: number) => {
+    for (let index = 0; index < count; index++) expect(await shared().take('paid')).toEqual({ taken: true });
+  };
+
+  it('leaves a second between two requests, whatever waits', async () => {
+    const waits: number[] = [];
+    const spaced = sourceWith({ take: async () => ({ taken: true }) }, async (ms) => void waits.push(ms));
+    await Promise.all([1, 2, 3].map(() => spaced.ask(unknownCase(), refusing())));
+    expect(waits).toEqual([1_000, 2_000]);
   });
-  it('is held until the time that a 429 names', async () => {
-    const held: number[] = [];
-    const take: Take = async () => ({ taken: true });
-    site.fault = { status: 429, headers: { 'retry-after': '90' } };
-    await ask(CASE, undefined, sourceWith({ take, hold: async (until) => void held.push(until) }));
-    expect(held).toHaveLength(1);
-    expect(Math.round(((held[0] ?? 0) - world.clock.now()) / 1e6)).toBe(90);
-  });
-  it('that is held for long is not waited for, and nothing is sent', async () => {
-    const retryAt = world.clock.now() + 3_600_000_000;
-    const held = sourceWith({ take: async () => ({ taken: false, retryAt }) });
-    expect(await ask(CASE, undefined, held)).toMatchObject({ look: 'failed', because: { fault: 'budget', retryAt } });
+  it('is shared by all nodes, and waited for', async () => {
+    await spend(60);
+    const before = world.clock.now();
+    expect(await budgeted().ask(unknownCase(), refusing())).toMatchObject({ because: { fault: 'budget' } });
     expect(site.requests).toEqual([]);
+    world.clock.advance(40_000);
+    await budgeted().ask(unknownCase(), refusing());
+    expect(site.requests).toHaveLength(1);
+    expect(world.clock.now() - before).toBeGreaterThan(60_000_000);
+  });
+  it('is held until the time that a 429 names, on every node', async () => {
+    site.fault = { status: 429, headers: { 'retry-after': '90' } };
+    await budgeted().ask(unknownCase(), refusing());
+    site.fault = null;
+    const look = await budgeted().ask(unknownCase(), refusing());
+    expect(look).toMatchObject({ look: 'failed', because: { fault: 'budget' } });
+    expect(site.requests).toHaveLength(1);
+    const { because } = look as Extract<Look, { look: 'failed' }>;
+    expect(Math.round(((because.retryAt ?? 0) - world.clock.now()) / 1e6)).toBe(90);
   });
 });
