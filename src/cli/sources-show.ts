@@ -4,10 +4,13 @@ import { type Config, readConfig } from '../config.ts';
 import type { LiveSourceName } from '../events/source.ts';
 import { type SourceCourt, sourceRecords } from '../projections/source-records.ts';
 import { alertsOfSource, courtsOfSource } from '../queries/live-sources.ts';
+import { MICROS_PER_SECOND, toInstant } from '../runtime/instant.ts';
+import { readMemory } from '../sources/rss/feed-memory.ts';
 import { writtenRates } from '../sources/settings.ts';
 import type { Storage } from '../storage/storage.ts';
 import { courtNamed } from './cases.ts';
 import { type CliContext, CliError, EXIT, print, printJson } from './command.ts';
+import { freshnessLines, freshnessOf } from './freshness-shown.ts';
 import { noteIfIncomplete } from './list-completeness.ts';
 import {
   budgetRows,
@@ -80,6 +83,7 @@ async function showSource(
   const inTrouble = [...(await courtsOfSource(readStore, name)).values()].filter(({ trouble }) => trouble);
   const alerts = await alertsOfSource(readStore, name);
   const settings = settingsOf(name, sources);
+  const fresh = await freshnessOf(readStore, sources, name);
   if (json) {
     printJson(context, {
       ...shownLive(source),
@@ -89,6 +93,7 @@ async function showSource(
       webhooks: record?.webhooks ?? null,
       alerts: { in_force: alerts.length, limit: name === 'courtlistener' ? sources.courtListener.alerts : null },
       alerts_lost: record?.alertsLost ?? [],
+      freshness: fresh,
     });
     return;
   }
@@ -114,6 +119,7 @@ async function showSource(
       line('alert lost', `of docket ${sourceCaseId}, ${minute(at)}: ${why}`);
     }
   }
+  if (fresh) for (const [label, text] of freshnessLines(fresh)) line(label, text);
   for (const court of inTrouble.slice(0, MOST_SHOWN)) line(court.court, courtText(court));
   if (inTrouble.length > MOST_SHOWN) line('', `and ${inTrouble.length - MOST_SHOWN} more courts: --json has all`);
 }
@@ -159,10 +165,12 @@ async function showCourt(
     const hint = `docket sources show ${name} --json lists its courts (court_codes).`;
     throw new CliError(`${name} has no ${court.code} here.`, hint, EXIT.found);
   }
+  const feed = name === 'rss' ? await feedOf(readStore, court.code) : null;
   if (json) {
     printJson(context, {
       source: name,
       ...(record ? shownCourt(record) : { court: court.code, standing: 'working', looks: null }),
+      ...(name === 'rss' && { feed }),
     });
     return;
   }
@@ -170,4 +178,34 @@ async function showCourt(
   line(`${name} ${court.code}`, record ? courtText(record) : 'working');
   line('last success', minute(record?.lastSuccessAt));
   if (record) line('looks', looksText(record.looks));
+  if (name !== 'rss') return;
+  if (feed === null) {
+    line('feed', 'never read');
+    return;
+  }
+  line('feed has', feed.event_types === '' ? 'no word about its events' : feed.event_types);
+  line('feed read', `${minute(feed.read_at)}, next ${minute(feed.next_at)}`);
+  line('feed built', feed.built_at === null ? 'the feed does not say' : minute(feed.built_at));
+  line('feed moved', minute(feed.moved_at));
+  line('feed window', `${feed.items} items over ${(feed.window_seconds / 3600).toFixed(1)} hours`);
+  line('not watched', `${feed.unknown_items} items of cases that nobody asked for, in two days`);
+  if (feed.failures > 0) line('failures', `${feed.failures} in a row`);
+}
+
+/** What the last reading of a feed has left. */
+async function feedOf(readStore: Storage['readStore'], court: string) {
+  const { version, memory } = await readMemory(readStore, court);
+  if (version === 0) return null;
+  const at = (micros: number | null) => (micros === null ? null : toInstant(micros));
+  return {
+    event_types: memory.types,
+    read_at: at(memory.lookedAt),
+    built_at: at(memory.builtAt),
+    moved_at: at(memory.movedAt),
+    next_at: at(memory.nextAt),
+    window_seconds: Math.round(memory.window / MICROS_PER_SECOND),
+    items: memory.count,
+    unknown_items: memory.passed.size,
+    failures: memory.failures,
+  };
 }

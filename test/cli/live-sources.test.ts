@@ -9,16 +9,20 @@ import { DocketChecked } from '../../src/events/docket.ts';
 import {
   AlertEnded,
   AlertSubscribed,
+  CaseWanted,
   SourceStandingChanged,
+  sourceStream,
   WebhookApplied,
   WebhookReceived,
 } from '../../src/events/source.ts';
 import { systemClock } from '../../src/runtime/instant.ts';
+import { NO_MEMORY, writeMemory } from '../../src/sources/rss/feed-memory.ts';
 import { readRates } from '../../src/sources/settings.ts';
 import { createSharedBudget } from '../../src/sources/shared-budget.ts';
 import { type MoneyWorld, openMoneyWorld } from './money-world.ts';
 
 const at = (minute: number) => `2026-03-02T10:${String(minute).padStart(2, '0')}:00.000000Z`;
+const micros = (minute: number) => Date.parse('2026-03-02T10:00:00Z') * 1_000 + minute * 60_000_000;
 const TOKEN = 'a-token-that-nobody-may-see';
 const SECRET = 's'.repeat(40);
 
@@ -51,6 +55,23 @@ beforeAll(async () => {
     at(8),
     AlertEnded.of({ ...lost, why: 'disabled_by_source', by: 'service' }),
   );
+  const sought = { court: 'cand', caseNumber: '3:26-cv-00043' };
+  await world.write(
+    sourceStream.wanted(sought.court, sought.caseNumber),
+    at(9),
+    CaseWanted.of({ ...sought, wantedBy: 'query' }),
+  );
+  await writeMemory(world.storage.readStore, 'cand', 0, {
+    ...NO_MEMORY,
+    nextAt: micros(15),
+    lookedAt: micros(10),
+    builtAt: micros(9),
+    movedAt: micros(9),
+    types: 'Docket entries of type: all',
+    count: 432,
+    window: 24 * 3_600_000_000,
+    passed: new Map([['0123456789', 1]]),
+  });
   await world.caughtUp();
 });
 afterAll(() => world?.close());
@@ -131,6 +152,38 @@ describe('docket sources show', () => {
     const { out } = await sources('show', 'courtlistener');
     expect(out).toMatch(/^rates +5\/min,50\/hour,125\/day$/m);
     expect(out).toMatch(/^alerts +1 of 5$/m);
+  });
+
+  it('shows which watched cases can be kept fresh', async () => {
+    const [shown] = await json('show', 'courtlistener');
+    expect(shown.freshness).toMatchObject({ watched: 0, cannot_be_kept: 0, requests_a_day: 125 });
+    world.environment.COURTLISTENER_RATES = '1/day';
+    const [short] = await json('show', 'courtlistener');
+    delete world.environment.COURTLISTENER_RATES;
+    expect(short.freshness).toMatchObject({ wanted: 1, cannot_be_kept: 1, requests_a_day: 1 });
+    expect(short.freshness.short).toEqual([
+      { cases: 1, every_hours: expect.any(Number), possible_hours: expect.any(Number) },
+    ]);
+    const [feeds] = await json('show', 'rss');
+    expect(feeds.freshness).toBeNull();
+  });
+
+  it('shows what a feed has, and how far back it goes', async () => {
+    const [shown] = await json('show', 'rss', 'cand');
+    expect(shown).toMatchObject({
+      court: 'cand',
+      standing: 'working',
+      feed: {
+        event_types: 'Docket entries of type: all',
+        read_at: at(10),
+        built_at: at(9),
+        items: 432,
+        window_seconds: 86_400,
+        unknown_items: 1,
+      },
+    });
+    expect((await sources('show', 'rss', 'cand')).out).toMatch(/^feed window +432 items over 24.0 hours$/m);
+    expect((await sources('show', 'rss', 'nyed')).out).toMatch(/^feed +never read$/m);
   });
 
   it.each([
