@@ -49,6 +49,7 @@ import { openMasterKeys } from './service/open-master-keys.ts';
 import { openStorage } from './service/open-storage.ts';
 import { openPaymentChain, type PaymentChain } from './service/payment-chain.ts';
 import { startPaymentRole } from './service/payment-role.ts';
+import { startSourceRole } from './service/source-role.ts';
 import { startWebhookRole } from './service/webhook-role.ts';
 import { ChainUnavailable } from './solana/chain.ts';
 import { liveCoverage } from './sources/coverage.ts';
@@ -255,7 +256,21 @@ async function start(config: Config, options: ServiceOptions, undo: Undo): Promi
       : startWebhookRole({ storage, runner, clock, logger, owner: leaseOwner(), metrics });
   undo.add('webhooks', async () => webhooks?.stop());
 
+  const sources = startSourceRole({
+    storage,
+    runner,
+    config,
+    clock,
+    logger,
+    metrics,
+    owner: leaseOwner(),
+    userAgent,
+    ...ownAddresses(config, { port, publicUrl }),
+  });
+  undo.add('sources', () => sources.stop());
+
   leased.push(
+    () => sources.stop(),
     async () => webhooks?.stop(),
     () => callbacks.stop(),
     () => paymentRole.stop(),
@@ -405,9 +420,20 @@ function untrustedProxyTeller(logger: Logger) {
   };
 }
 
+interface OwnAddress {
+  readonly port: number;
+  readonly publicUrl: string;
+}
+
+/** What nobody may have this service call: itself. */
+const ownAddresses = ({ adminPort, solana }: Config, own: OwnAddress) => ({
+  ownHosts: [new URL(own.publicUrl).hostname],
+  ownPorts: [own.port, adminPort, solana.localPort].filter((port) => port > 0),
+});
+
 /** The guard that all callbacks pass through. */
-function openOutbound(config: Config, logger: Logger, own: { readonly port: number; readonly publicUrl: string }) {
-  const { adminPort, callbackAllowPrivate, callbackNat64Prefixes, solana } = config;
+function openOutbound(config: Config, logger: Logger, own: OwnAddress) {
+  const { callbackAllowPrivate, callbackNat64Prefixes } = config;
   if (callbackAllowPrivate.length > 0) {
     logger.warn(
       { allowed: callbackAllowPrivate, alarm: 'private_callbacks_allowed' },
@@ -415,8 +441,7 @@ function openOutbound(config: Config, logger: Logger, own: { readonly port: numb
     );
   }
   return createOutbound({
-    ownHosts: [new URL(own.publicUrl).hostname],
-    ownPorts: [own.port, adminPort, solana.localPort].filter((port) => port > 0),
+    ...ownAddresses(config, own),
     trustedPairs: callbackAllowPrivate,
     refusedRanges: callbackNat64Prefixes,
   });

@@ -19,10 +19,12 @@ export const UNSPENT: BudgetState = { times: [], heldUntil: null };
 export const SHARES: Readonly<Record<Priority, number>> = { paid: 1, watched: 0.8, backfill: 0.5 };
 
 /**
- * By how much the clocks of two nodes may differ, and a request may be late on its way: each window is longer by that.
- * Five requests a minute become five in 63 seconds.
+ * By how much the clocks of two nodes may differ, and a request may be late on its way: each window from a minute on is
+ * longer by that. Five requests a minute become five in 63 seconds.
  */
 export const MARGIN: Micros = 3 * MICROS_PER_SECOND;
+/** A shorter window is a matter of manners, not of a count that the source keeps. */
+const MARGIN_SHARE = 20;
 /** Times that lie further ahead come from a clock that was wrong. They must not close the budget until then. */
 const WRONG_CLOCK: Micros = 300 * MICROS_PER_SECOND;
 /** No source may stop requests for longer at once; its windows have passed by then. */
@@ -52,12 +54,12 @@ export function holdUntil(state: BudgetState, rates: readonly Rate[], now: Micro
   if (end <= now) return { times, heldUntil };
   const held = Math.max(heldUntil ?? 0, end);
   // The source tests its shortest window first.
-  const rate = byLength(rates).find(({ micros }) => end - now <= micros + MARGIN);
+  const rate = byLength(rates).find((one) => end - now <= lengthOf(one));
   if (!rate) return { times, heldUntil: held };
   const missing = Math.max(0, rate.requests - countIn(times, rate, timeOf(times, now)));
-  const step = Math.max(0, now + rate.micros + MARGIN - end) / Math.max(1, missing);
+  const step = Math.max(0, now + lengthOf(rate) - end) / Math.max(1, missing);
   const elsewhere = Array.from({ length: missing }, (_, index) =>
-    wholeMs(Math.min(now, end + index * step - rate.micros - MARGIN)),
+    wholeMs(Math.min(now, end + index * step - lengthOf(rate))),
   );
   return { times: [...times, ...elsewhere].sort((a, b) => a - b), heldUntil: held };
 }
@@ -72,6 +74,9 @@ export function standingOf(state: BudgetState, rates: readonly Rate[], now: Micr
 export const mostFor = ({ requests }: Rate, priority: Priority): number =>
   Math.max(1, Math.floor(requests * SHARES[priority]));
 
+/** For how long a request counts. */
+const lengthOf = ({ micros }: Rate): Micros => micros + Math.min(MARGIN, Math.floor(micros / MARGIN_SHARE));
+
 const byLength = (rates: readonly Rate[]): readonly Rate[] => [...rates].sort((a, b) => a.micros - b.micros);
 
 /** Later than the true time by less than a millisecond, which is safe. */
@@ -80,7 +85,7 @@ const wholeMs = (time: Micros): Micros => Math.ceil(time / MICROS_PER_MS) * MICR
 /** The time of a request now: never before one that was taken already, whichever node took it. */
 const timeOf = (times: readonly Micros[], now: Micros): Micros => Math.max(wholeMs(now), times.at(-1) ?? 0);
 
-const isIn = (time: Micros, { micros }: Rate, at: Micros): boolean => time + micros + MARGIN > at;
+const isIn = (time: Micros, rate: Rate, at: Micros): boolean => time + lengthOf(rate) > at;
 
 function countIn(times: readonly Micros[], rate: Rate, at: Micros): number {
   const first = times.findIndex((time) => isIn(time, rate, at));
@@ -91,18 +96,18 @@ function freeAt(times: readonly Micros[], rate: Rate, at: Micros, most: number):
   const used = countIn(times, rate, at);
   if (used < most) return null;
   const leaves = times[times.length - most] ?? at;
-  return leaves + rate.micros + MARGIN;
+  return leaves + lengthOf(rate);
 }
 
 /** Without what no window holds any more, and without a hold that is over. */
 function tidied({ times, heldUntil }: BudgetState, rates: readonly Rate[], now: Micros): BudgetState {
-  const longest = Math.max(0, ...rates.map(({ micros }) => micros));
+  const longest = Math.max(0, ...rates.map(lengthOf));
   const ahead = (times.at(-1) ?? 0) - wholeMs(now);
   const corrected = ahead > WRONG_CLOCK ? times.map((time) => time - ahead) : times;
   const at = timeOf(corrected, now);
   const isHeld = heldUntil !== null && heldUntil > now && heldUntil <= now + LONGEST_HOLD;
   return {
-    times: corrected.filter((time) => time + longest + MARGIN > at),
+    times: corrected.filter((time) => time + longest > at),
     heldUntil: isHeld ? heldUntil : null,
   };
 }

@@ -1,0 +1,193 @@
+/**
+ * The role `sources`: what asks live sources, follows what is new, and keeps cases fresh (docs/design/sources.md). Every
+ * request to a source leaves through one client.
+ */
+import { randomUUID } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Logger } from 'pino';
+import { type IngestPorts, ProjectionBehind } from '../commands/docket/clock.ts';
+import { ingestDocket } from '../commands/docket/ingest.ts';
+import type { Config } from '../config.ts';
+import type { LiveSourceName } from '../events/source.ts';
+import type { LiveSourceMetrics } from '../http/admin/metrics/source-metrics.ts';
+import { createBackfill } from '../processes/sources/backfill.ts';
+import { createSourceCases } from '../processes/sources/source-cases.ts';
+import { createSourceDesk, type RunningDesk } from '../processes/sources/source-desk.ts';
+import { createSourcePauses, type SourcePauses } from '../processes/sources/source-pauses.ts';
+import { sourcesContext } from '../processes/sources/sources-context.ts';
+import { createStandings, type Standings } from '../processes/sources/standings.ts';
+import { createCaseWatch } from '../processes/sources/watch.ts';
+import { cases } from '../projections/cases.ts';
+import type { ProjectionRunner } from '../projections/runner.ts';
+import type { Clock } from '../runtime/instant.ts';
+import { onAbort } from '../runtime/on-abort.ts';
+import type { Rate, SourceBudget } from '../sources/budget.ts';
+import { createCourtListenerClient } from '../sources/courtlistener/client.ts';
+import { createCourtListenerSource } from '../sources/courtlistener/courtlistener-source.ts';
+import { createLookStore } from '../sources/courtlistener/look-store.ts';
+import { createSourceHttp } from '../sources/http/create-source-http.ts';
+import { observedHttp } from '../sources/http/observed-http.ts';
+import type { SourceHttp } from '../sources/http/source-http.ts';
+import { createSupremeCourt, SCOTUS_RATES } from '../sources/scotus/scotus.ts';
+import { createSharedBudget } from '../sources/shared-budget.ts';
+import type { AskableSource, Ingest } from '../sources/source.ts';
+import type { Storage } from '../storage/storage.ts';
+
+export interface SourceRoleOptions {
+  readonly storage: Storage;
+  readonly runner: Pick<ProjectionRunner, 'waitFor'>;
+  readonly config: Pick<Config, 'sources' | 'callbackNat64Prefixes'>;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly metrics: LiveSourceMetrics;
+  readonly owner: string;
+  readonly userAgent: string;
+  /** Never called by a source's redirect. */
+  readonly ownHosts: readonly string[];
+  readonly ownPorts: readonly number[];
+}
+
+export interface SourceRole {
+  readonly desk: RunningDesk;
+  readonly pauses: SourcePauses;
+  readonly standings: Standings;
+  /** Ends the looks and processes that are under way, and releases every lease. */
+  stop(): Promise<void>;
+}
+
+/** How long an ingest waits for the projection before its look is to be repeated. */
+const PROJECTED_WITHIN_MS = 30_000;
+
+export function startSourceRole(options: SourceRoleOptions): SourceRole {
+  const { storage, config, clock, logger, metrics, owner } = options;
+  const { log, readStore } = storage;
+  const stopping = new AbortController();
+  const { signal } = stopping;
+  const http = openHttp(options);
+  /** The client of one source; its requests are counted under that name. */
+  const httpOf = (source: LiveSourceName): SourceHttp =>
+    observedHttp(http, (outcome, seconds) => metrics.sourceAsked(source, outcome, seconds));
+  const ingest = ingestInto(options);
+  const pauses = createSourcePauses({ log, logger });
+  const standings = createStandings({ log, clock, logger });
+  const askable = openAskable(options, httpOf);
+
+  const desk = createSourceDesk({
+    sources: askable.sources,
+    pauses,
+    standings,
+    ingest,
+    log,
+    readStore,
+    clock,
+    logger,
+    owner,
+    observe: (source, priority, look, seconds) => metrics.caseLookedAt(source, priority, look, seconds),
+  });
+  const watch = createCaseWatch({
+    log,
+    readStore,
+    desk,
+    rates: askable.rates,
+    watchDays: config.sources.watchDays,
+    clock,
+    logger,
+    owner,
+  });
+  const backfill = createBackfill({ log, readStore, desk, clock, logger, owner });
+  // Nothing is asked before the pauses are known, which are read from the log.
+  const whenReady = async (run: (signal: AbortSignal) => Promise<void>): Promise<void> => {
+    await Promise.race([pauses.ready, aborted(signal)]);
+    if (!signal.aborted) await run(signal);
+  };
+  const running: Promise<unknown>[] = [pauses.run(signal), standings.run(signal)];
+  if (askable.sources.length > 0) {
+    running.push(
+      whenReady((ending) => watch.run(ending)),
+      whenReady((ending) => backfill.run(ending)),
+    );
+  }
+
+  return {
+    desk,
+    pauses,
+    standings,
+    async stop() {
+      stopping.abort();
+      await Promise.all([desk.stop(), ...running]);
+      await http.close();
+    },
+  };
+}
+
+interface Askable {
+  /** In the order in which they are asked about a court that several cover. */
+  readonly sources: readonly AskableSource[];
+  readonly budgets: ReadonlyMap<LiveSourceName, SourceBudget>;
+  readonly rates: (source: LiveSourceName) => readonly Rate[];
+}
+
+/** The configured sources that can be asked. */
+function openAskable(
+  { storage, config, clock, logger }: SourceRoleOptions,
+  httpOf: (source: LiveSourceName) => SourceHttp,
+): Askable {
+  const { readStore } = storage;
+  const { courtListener, scotus } = config.sources;
+  const rates = (source: LiveSourceName): readonly Rate[] =>
+    source === 'courtlistener' ? courtListener.rates : source === 'scotus' ? SCOTUS_RATES : [];
+  const budgets = new Map<LiveSourceName, SourceBudget>();
+  const budgetOf = (name: LiveSourceName): SourceBudget => {
+    const budget = createSharedBudget({ readStore, clock, name, rates: rates(name) });
+    budgets.set(name, budget);
+    return budget;
+  };
+  const sources: AskableSource[] = [];
+  if (scotus.isOn) {
+    const { url } = scotus;
+    sources.push(createSupremeCourt({ http: httpOf('scotus'), budget: budgetOf('scotus'), readStore, clock, url }));
+  }
+  const { token, url } = courtListener;
+  if (token !== null) {
+    const [http, budget] = [httpOf('courtlistener'), budgetOf('courtlistener')];
+    sources.push(
+      createCourtListenerSource({
+        client: createCourtListenerClient({ http, budget, clock, url, token, logger }),
+        cases: createSourceCases({ log: storage.log, readStore, clock }, 'courtlistener'),
+        looks: createLookStore({ readStore, payloads: storage.payloads, clock }),
+        clock,
+      }),
+    );
+  }
+  return { sources, budgets, rates };
+}
+
+const aborted = (signal: AbortSignal): Promise<void> =>
+  new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    else onAbort(signal, resolve);
+  });
+
+function openHttp({ config, logger, userAgent, ownHosts, ownPorts }: SourceRoleOptions): SourceHttp {
+  const { allowPrivate } = config.sources;
+  if (allowPrivate.length > 0) {
+    logger.warn({ allowed: allowPrivate }, 'sources may have private addresses, as SOURCES_ALLOW_PRIVATE says');
+  }
+  return createSourceHttp({ userAgent, allowPrivate, ownHosts, ownPorts, refusedRanges: config.callbackNat64Prefixes });
+}
+
+/** Records snapshots by the one command that ingests, and waits until answers show them. */
+function ingestInto({ storage, runner, clock }: Pick<SourceRoleOptions, 'storage' | 'runner' | 'clock'>): Ingest {
+  const ports: IngestPorts = {
+    log: storage.log,
+    payloads: storage.payloads,
+    readStore: storage.readStore,
+    clock,
+    newId: randomUUID,
+    sleep: (ms) => delay(ms),
+    async waitUntilProjected(position) {
+      if (!(await runner.waitFor(cases.name, position, PROJECTED_WITHIN_MS))) throw new ProjectionBehind(position);
+    },
+  };
+  return (snapshot) => ingestDocket(ports, snapshot, sourcesContext());
+}
