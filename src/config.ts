@@ -14,6 +14,7 @@ import { readProxyRange } from './http/client-address.ts';
 import { readOrigin } from './http/mcp/origins.ts';
 import { readSecretFile } from './runtime/secret-file.ts';
 import { isAddress, type SolanaNetwork } from './solana/addresses.ts';
+import { feedOf } from './sources/rss/addresses.ts';
 import { readRates, type SourceSettings } from './sources/settings.ts';
 import { readConnectionString } from './storage/eventstoredb/connection-string.ts';
 import { isMongoUrl } from './storage/mongodb/connection-string.ts';
@@ -42,6 +43,11 @@ export interface ConfigurationFault {
   readonly variable: string;
   readonly problem: string;
 }
+
+const hasFeed = (code: string): boolean => {
+  const court = findCourt(code);
+  return court !== null && feedOf(court) !== null;
+};
 
 /** An environment variable set to the empty string counts as not set. */
 const optional = <T extends z.ZodType>(schema: T) =>
@@ -261,8 +267,8 @@ const Environment = z.object({
   ),
   COURTLISTENER_ALERTS: whole(5, 0, 1_000_000),
   RSS_COURTS: list(
-    (item) => (item === 'all' || findCourt(item) ? item.toLowerCase() : null),
-    'all, or court codes, are',
+    (item) => (item === 'all' || hasFeed(item) ? item.toLowerCase() : null),
+    'all, or codes of courts with a feed, are',
   ),
   RSS_URL: optional(urlPattern('court').optional()),
   RSS_KEEP: optional(z.enum(['watched', 'all'], 'watched or all is expected').default('watched')),

@@ -1,8 +1,7 @@
 /** Notes on a docket that a feed may have lost entries of it (docs/design/sources.md#feeds). Safe to repeat. */
 import type { Instant } from '../../runtime/instant.ts';
 import type { CommandContext } from '../../storage/event-log.ts';
-import { handleWithRetry } from '../handle.ts';
-import type { IngestPorts } from './clock.ts';
+import { handleWithRetry, type RecordPorts } from '../handle.ts';
 import { docket } from './docket.ts';
 import type { Gap } from './fold.ts';
 
@@ -17,7 +16,7 @@ export interface NotedGap {
 
 /** @throws StorageFailure, RevisionConflict if others keep writing; repeat it then */
 export async function noteGap(
-  ports: Pick<IngestPorts, 'log' | 'clock' | 'sleep'>,
+  ports: RecordPorts,
   { stream, ...noted }: NotedGap,
   context: CommandContext,
 ): Promise<void> {

@@ -4,8 +4,6 @@
  */
 import { randomUUID } from 'node:crypto';
 import type { BaseLogger } from 'pino';
-import type { IngestPorts } from '../../commands/docket/clock.ts';
-import { ingestDocket } from '../../commands/docket/ingest.ts';
 import { noteGap } from '../../commands/docket/note-gap.ts';
 import { type Clock, MICROS_PER_MS, MICROS_PER_SECOND, type Micros, toInstant } from '../../runtime/instant.ts';
 import { pause } from '../../runtime/pause.ts';
@@ -14,7 +12,8 @@ import type { CourtFeed } from '../../sources/rss/addresses.ts';
 import { type FeedMemory, readMemory, writeMemory } from '../../sources/rss/feed-memory.ts';
 import { FAILING_AFTER, INTERVAL, isSilent } from '../../sources/rss/feed-rules.ts';
 import type { FeedCase } from '../../sources/rss/snapshots.ts';
-import type { CommandContext } from '../../storage/event-log.ts';
+import type { Ingest } from '../../sources/source.ts';
+import type { CommandContext, EventLog } from '../../storage/event-log.ts';
 import type { ReadStore } from '../../storage/read-store.ts';
 import { Trouble } from '../../storage/trouble.ts';
 import { whileHeld } from '../../storage/while-held.ts';
@@ -31,7 +30,8 @@ export interface FeedStanding {
 }
 
 export interface FeedsPorts {
-  readonly ingest: IngestPorts;
+  readonly ingest: Ingest;
+  readonly log: EventLog;
   readonly readStore: ReadStore;
   readonly http: Pick<SourceHttp, 'send'>;
   readonly clock: Clock;
@@ -88,7 +88,7 @@ export function createFeeds(ports: FeedsPorts): Feeds {
     http: ports.http,
     now: () => clock.now(),
     random,
-    ingest: (snapshot: Parameters<typeof ingestDocket>[1]) => ingestDocket(ports.ingest, snapshot, contextOf()),
+    ingest: ports.ingest,
     async concerned(feed: CourtFeed, cases: readonly FeedCase[]): Promise<ReadonlySet<string>> {
       const numbers = cases.map(({ number }) => number);
       if (ports.keepsAll) return new Set(numbers.map(({ canonical }) => canonical));
@@ -109,7 +109,7 @@ export function createFeeds(ports: FeedsPorts): Feeds {
       })) {
         if (closed) continue;
         if (cases++ >= MOST_NOTED) break;
-        await noteGap(ports.ingest, { stream, ...noted }, contextOf());
+        await noteGap(ports, { stream, ...noted }, contextOf());
       }
       logger.warn({ process: NAME, court: court.code, ...noted.gap, cases }, 'entries may have left a feed unseen');
     },

@@ -52,13 +52,13 @@ function isWeekend(courtZone: string, at: Micros): boolean {
 
 /** No court is known to keep its items for a shorter time. */
 const SHORTEST_WINDOW: Micros = HOUR;
-/** A feed that keeps a number of items, not a time, keeps at least so many. */
+/** A feed that keeps a number of items, not a time, keeps more than these. */
 const FEWEST_KEPT = 20;
 
 /**
  * The time between the last look and the oldest item, or now if there is none, if entries of that time may have left the feed unseen. A court
  * without much to tell has no older item either; so the time since the last look must be longer than the feed is known
- * to keep its items, or the feed as full as it was.
+ * to keep its items, or there must be as many new items as there were before.
  */
 export function gapOf(
   memory: Pick<FeedMemory, 'lookedAt' | 'window' | 'count'>,
@@ -70,6 +70,6 @@ export function gapOf(
   const to = feed.oldestAt ?? now;
   if (to <= lookedAt) return null;
   const isLonger = now - lookedAt >= Math.max(window, SHORTEST_WINDOW);
-  const isFull = count >= FEWEST_KEPT && feed.count >= count;
+  const isFull = feed.count >= (count === 0 ? FEWEST_KEPT : Math.min(count, FEWEST_KEPT));
   return isLonger || isFull ? { from: lookedAt, to } : null;
 }

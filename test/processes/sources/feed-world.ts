@@ -1,6 +1,7 @@
 /** Feeds of courts over real sockets, and a service that polls them, on a clock that the test moves. */
 import { randomUUID } from 'node:crypto';
 import type { IngestPorts } from '../../../src/commands/docket/clock.ts';
+import { ingestDocket } from '../../../src/commands/docket/ingest.ts';
 import { CASES, type CaseDocument, FILINGS, type FilingDocument } from '../../../src/dockets/case-document.ts';
 import { createFeeds, type FeedStanding, type FeedsPorts } from '../../../src/processes/sources/feeds.ts';
 import type { FeedPoll } from '../../../src/processes/sources/poll-feed.ts';
@@ -8,7 +9,8 @@ import { createCaseQueries } from '../../../src/queries/case-answer.ts';
 import { toInstant } from '../../../src/runtime/instant.ts';
 import { createSourceHttp } from '../../../src/sources/http/create-source-http.ts';
 import { feedsOf } from '../../../src/sources/rss/addresses.ts';
-import { court } from '../../dockets/world.ts';
+import type { Ingest } from '../../../src/sources/source.ts';
+import { contextOf, court } from '../../dockets/world.ts';
 import { openFeeds } from '../../sources/feeds/feeds.ts';
 import { openWatchWorld } from './watch-world.ts';
 
@@ -22,7 +24,8 @@ export interface FeedWorldOptions {
 export async function openFeedWorld({ courts, keepsAll = false, totalMs = 1_000 }: FeedWorldOptions) {
   const world = await openWatchWorld();
   const server = await openFeeds({ clock: world.clock });
-  const ingest: IngestPorts = { ...world, newId: randomUUID, sleep: () => world.projected() };
+  const ingestPorts: IngestPorts = { ...world, newId: randomUUID, sleep: () => world.projected() };
+  const ingest: Ingest = (snapshot) => ingestDocket(ingestPorts, snapshot, contextOf());
   const http = createSourceHttp({ userAgent: 'docket-test', allowPrivate: [`127.0.0.1:${server.port}`] });
   const polls: FeedPoll[] = [];
   const standings: FeedStanding[] = [];
@@ -31,6 +34,7 @@ export async function openFeedWorld({ courts, keepsAll = false, totalMs = 1_000 
   const start = (more: Partial<FeedsPorts> = {}) =>
     createFeeds({
       ingest,
+      log: world.log,
       readStore: world.readStore,
       http: { send: (request) => http.send({ ...request, totalMs }) },
       clock: world.clock,
