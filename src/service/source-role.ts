@@ -11,6 +11,7 @@ import type { Config } from '../config.ts';
 import type { LiveSourceName } from '../events/source.ts';
 import type { LiveSourceMetrics } from '../http/admin/metrics/source-metrics.ts';
 import { createBackfill } from '../processes/sources/backfill.ts';
+import { createFeeds, type Feeds, type FeedsPorts } from '../processes/sources/feeds.ts';
 import { createSourceCases } from '../processes/sources/source-cases.ts';
 import { createSourceDesk, type RunningDesk } from '../processes/sources/source-desk.ts';
 import { createSourcePauses, type SourcePauses } from '../processes/sources/source-pauses.ts';
@@ -28,6 +29,7 @@ import { createLookStore } from '../sources/courtlistener/look-store.ts';
 import { createSourceHttp } from '../sources/http/create-source-http.ts';
 import { observedHttp } from '../sources/http/observed-http.ts';
 import type { SourceHttp } from '../sources/http/source-http.ts';
+import { feedsOf } from '../sources/rss/addresses.ts';
 import { createSupremeCourt, SCOTUS_RATES } from '../sources/scotus/scotus.ts';
 import { createSharedBudget } from '../sources/shared-budget.ts';
 import type { AskableSource, Ingest } from '../sources/source.ts';
@@ -101,6 +103,8 @@ export function startSourceRole(options: SourceRoleOptions): SourceRole {
     if (!signal.aborted) await run(signal);
   };
   const running: Promise<unknown>[] = [pauses.run(signal), standings.run(signal)];
+  const feeds = openFeeds(options, { http: httpOf('rss'), ingest, pauses, standings });
+  if (feeds) running.push(whenReady((ending) => feeds.run(ending)));
   if (askable.sources.length > 0) {
     running.push(
       whenReady((ending) => watch.run(ending)),
@@ -118,6 +122,36 @@ export function startSourceRole(options: SourceRoleOptions): SourceRole {
       await http.close();
     },
   };
+}
+
+/** Null: no feeds are configured. */
+function openFeeds(
+  { storage: { log, readStore }, config, clock, logger, owner, metrics }: SourceRoleOptions,
+  { http, ingest, pauses, standings }: Pick<FeedsPorts, 'http' | 'ingest'> & Pick<SourceRole, 'pauses' | 'standings'>,
+): Feeds | null {
+  const { rss, watchDays } = config.sources;
+  const feeds = feedsOf(rss.courts, rss.url);
+  if (feeds.length === 0) return null;
+  return createFeeds({
+    log,
+    readStore,
+    http,
+    ingest,
+    clock,
+    logger,
+    owner,
+    feeds,
+    keepsAll: rss.keepsAll,
+    watchDays,
+    isPaused: (court) => pauses.isPaused('rss', court),
+    reportStanding: (standing) => standings.report(standing),
+    polled({ court, fault, at, builtAt, ingested, unknownCase, unreadable }) {
+      if (fault === null) metrics.feedRead(court, at, builtAt);
+      metrics.itemsSeen('rss', 'ingested', ingested);
+      metrics.itemsSeen('rss', 'unknown_case', unknownCase);
+      metrics.itemsSeen('rss', 'unreadable', unreadable);
+    },
+  });
 }
 
 interface Askable {

@@ -28,12 +28,15 @@ export interface FeedPoll {
   /** Null: the feed was whole, or unchanged by the court's own account. */
   readonly fault: Pick<Fault, 'fault' | 'reason'> | null;
   readonly notModified: boolean;
+  /** When the poll began. */
+  readonly at: Micros;
+  /** When the feed was built, by its own account, as far as is known. */
+  readonly builtAt: Micros | null;
   /** Items by what became of them; items that were dealt with before are not counted. */
   readonly ingested: number;
   readonly unknownCase: number;
   readonly unreadable: number;
   readonly gap: { readonly from: Micros; readonly to: Micros } | null;
-  readonly seconds: number;
 }
 
 export interface Polled {
@@ -63,12 +66,8 @@ export async function pollFeed(
     totalMs: 25_000,
     signal,
   });
-  const report = {
-    court: feed.court.code,
-    notModified: false,
-    ...NOTHING,
-    seconds: (ports.now() - askedAt) / MICROS_PER_SECOND,
-  };
+  const { builtAt: knownBuiltAt } = before;
+  const report = { court: feed.court.code, notModified: false, at: askedAt, builtAt: knownBuiltAt, ...NOTHING };
   const failed = (fault: Fault): Polled => ({
     poll: { ...report, fault },
     memory: afterFailure(ports, before, fault.retryAt),
@@ -97,7 +96,7 @@ export async function pollFeed(
     builtAt: isRebuilt(before.builtAt, builtAt) ? builtAt : before.builtAt,
     types: read.types.slice(0, 1_000),
   };
-  const poll = { ...report, ...recorded.counts, gap: found };
+  const poll = { ...report, ...recorded.counts, builtAt: builtAt ?? before.builtAt, gap: found };
   if (!read.whole) {
     const fault = { fault: 'unreadable', reason: 'the feed was cut off', retryAt: null } as const;
     return { poll: { ...poll, fault }, memory: afterFailure(ports, shown, null) };

@@ -66,16 +66,6 @@ export async function readMemory(readStore: Pick<ReadStore, 'cell'>, court: stri
   return { version, memory: decode(value) };
 }
 
-/** When courts' feeds were last built, by their own account, and last read whole. */
-export async function readFeedTimes(readStore: Pick<ReadStore, 'cell'>, courts: readonly string[]) {
-  const times: { readonly court: string; readonly builtAt: Micros | null; readonly readAt: Micros | null }[] = [];
-  for (const court of courts) {
-    const { builtAt, lookedAt } = (await readMemory(readStore, court)).memory;
-    times.push({ court, builtAt, readAt: lookedAt });
-  }
-  return times;
-}
-
 /** Returns whether the memory was still as it was read. */
 export const writeMemory = (
   readStore: Pick<ReadStore, 'compareAndSet'>,
