@@ -102,6 +102,8 @@ export interface DocketSnapshot {
   readonly isBrief?: boolean;
   /** Not the whole docket, but all that changed of it since its last complete look: this look is complete as well. */
   readonly showsAllChanges?: true;
+  /** A part of a first look that is not finished yet. Its entries are no news, unless they are younger than an answer. */
+  readonly ofFirstLook?: true;
   readonly askedAt: Instant;
   /** The name of the source, e.g. `file`. */
   readonly source: string;

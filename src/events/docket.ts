@@ -85,6 +85,8 @@ export const FilingsRecorded = event(
     content: Sha256,
     masking: Masking,
     baseline: z.boolean(),
+    /** Old filings that a first look has shown before it was complete: they are as old as those of a baseline. */
+    backlog: z.boolean().optional(),
     filings: z.array(RecordedFiling).min(1),
   }),
 );

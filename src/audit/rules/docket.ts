@@ -79,8 +79,8 @@ function judgeDocket(state: DocketState, event: DocketEvent, findings: Findings)
   }
   switch (event.type) {
     case 'FilingsRecorded':
-      for (const filing of event.data.filings) judgeFiling(state, filing, event.data.baseline, findings);
-      if (event.data.baseline && state.baseline) {
+      for (const filing of event.data.filings) judgeFiling(state, filing, isOld(event.data), findings);
+      if (isOld(event.data) && state.baseline) {
         findings.breach('docket_order', 'no filings of the baseline after its end', 'filings of the baseline');
       }
       return;
@@ -109,10 +109,18 @@ function judgeDocket(state: DocketState, event: DocketEvent, findings: Findings)
   }
 }
 
+const isOld = ({
+  baseline,
+  backlog,
+}: {
+  readonly baseline: boolean;
+  readonly backlog?: boolean | undefined;
+}): boolean => baseline || backlog === true;
+
 function judgeFiling(
   state: DocketState,
   { filingId, availableAt }: RecordedFiling,
-  isBaseline: boolean,
+  old: boolean,
   findings: Findings,
 ): void {
   const key = keyOf(filingId);
@@ -121,7 +129,7 @@ function judgeFiling(
     return;
   }
   state.filings[key] = availableAt;
-  takeTime(state, availableAt, !isBaseline, findings);
+  takeTime(state, availableAt, !old, findings);
 }
 
 function judgeMerge(

@@ -60,15 +60,19 @@ const FILING_ID_NAMESPACE = Buffer.from('1f0b7a0e93d54d3a8e0e6f5a1c0f7f3b', 'hex
 export const isBaseline = (state: DocketState, snapshot: DocketSnapshot): boolean =>
   state.baseline === 'started' || (state.baseline === 'none' && snapshot.complete);
 
-/** Whether the docket's first complete snapshot concerns a case that callers may already have an answer about. */
+/** Whether unseen entries are as old as the docket, though its first look is not finished. */
+const isBacklog = (state: DocketState, snapshot: DocketSnapshot): boolean =>
+  state.baseline === 'none' && !snapshot.complete && snapshot.ofFirstLook === true;
+
+/** Whether old entries are recorded of a case that callers may already have an answer about. */
 export const meetsCallers = (state: DocketState, snapshot: DocketSnapshot): boolean =>
-  state.knownInPart && isBaseline(state, snapshot);
+  state.knownInPart && (isBaseline(state, snapshot) || isBacklog(state, snapshot));
 
 /** Whether recording the difference requires times from the case clock. */
 export function needsClock(state: DocketState, comparison: Comparison, snapshot: DocketSnapshot): boolean {
   const { unseen, revisions, sealed, merges } = comparison;
-  if (meetsCallers(state, snapshot)) return true;
-  if (unseen.length > 0 && !isBaseline(state, snapshot)) return true;
+  if (meetsCallers(state, snapshot) && (unseen.length > 0 || isBaseline(state, snapshot))) return true;
+  if (unseen.length > 0 && !isBaseline(state, snapshot) && !isBacklog(state, snapshot)) return true;
   return sealed.length > 0 || merges.length > 0 || revisions.some(({ visible }) => visible);
 }
 
@@ -109,7 +113,8 @@ export function decideSnapshot(
     state.times,
   );
   const baselineFilings = baseline.map(({ entry }, index) => record(entry, ordinals(), times[index] ?? '', false));
-  drafts.push(...recordings(baselineFilings, askedAt, true));
+  const old = isBacklog(state, snapshot) ? { baseline: false, backlog: true } : { baseline: true };
+  drafts.push(...recordings(baselineFilings, askedAt, old));
 
   for (const { kept, merged } of comparison.merges) {
     const { availableAt } = kept.recorded;
@@ -134,8 +139,9 @@ export function decideSnapshot(
   for (const filingId of comparison.sealed) {
     add(FilingWithdrawn.of({ filingId, reason: 'sealed', revisedAt: nextTime() }));
   }
-  const freshFilings = fresh.map(({ entry }) => record(entry, ordinals(), nextTime(), isBaseline(state, snapshot)));
-  drafts.push(...recordings(freshFilings, askedAt, false));
+  const isLate = isBaseline(state, snapshot) || isBacklog(state, snapshot);
+  const freshFilings = fresh.map(({ entry }) => record(entry, ordinals(), nextTime(), isLate));
+  drafts.push(...recordings(freshFilings, askedAt, { baseline: false }));
 
   const changedSomething = drafts.length > 0;
   const isCompleteLook = snapshot.complete || (snapshot.showsAllChanges === true && state.baseline === 'completed');
@@ -195,7 +201,7 @@ function divide(
   { oldestAsked }: Occasion,
 ): { readonly baseline: readonly Placed[]; readonly fresh: readonly Placed[] } {
   const placed = unseen.map((entry) => ({ entry }));
-  if (!isBaseline(state, snapshot)) return { baseline: [], fresh: placed };
+  if (!isBaseline(state, snapshot) && !isBacklog(state, snapshot)) return { baseline: [], fresh: placed };
   if (!state.knownInPart || oldestAsked === null) return { baseline: placed, fresh: [] };
   const asked = toMicros(oldestAsked);
   const isNews = ({ entry }: Placed): boolean => {
@@ -258,26 +264,32 @@ function record(entry: SnapshotEntry, filingId: string, availableAt: Instant, ba
   };
 }
 
-function* recordings(filings: readonly Recording[], askedAt: Instant, baseline: boolean): Iterable<DocketDraft> {
+/** Whether filings belong to the baseline, or are as old although there is none yet. */
+interface Age {
+  readonly baseline: boolean;
+  readonly backlog?: boolean;
+}
+
+function* recordings(filings: readonly Recording[], askedAt: Instant, age: Age): Iterable<DocketDraft> {
   let chunk: Recording[] = [];
   let size = 0;
   for (const recording of filings) {
     const more = recording.content.description.length + 200 * (recording.content.attachments.length + 1);
     if (chunk.length === FILINGS_PER_EVENT || (chunk.length > 0 && size + more > CONTENT_PER_EVENT)) {
-      yield recordingOf(chunk, askedAt, baseline);
+      yield recordingOf(chunk, askedAt, age);
       chunk = [];
       size = 0;
     }
     chunk.push(recording);
     size += more;
   }
-  if (chunk.length > 0) yield recordingOf(chunk, askedAt, baseline);
+  if (chunk.length > 0) yield recordingOf(chunk, askedAt, age);
 }
 
-function recordingOf(chunk: readonly Recording[], askedAt: Instant, baseline: boolean): DocketDraft {
+function recordingOf(chunk: readonly Recording[], askedAt: Instant, age: Age): DocketDraft {
   const filings = chunk.map(({ filing }) => filing);
   return {
     content: filingsBlob(new Map(chunk.map(({ filing, content }) => [filing.filingId, content]))),
-    event: (content) => FilingsRecorded.of({ askedAt, content, masking: MASKING_VERSION, baseline, filings }),
+    event: (content) => FilingsRecorded.of({ askedAt, content, masking: MASKING_VERSION, ...age, filings }),
   };
 }

@@ -21,7 +21,7 @@ import type { Loaded } from '../handle.ts';
 import { docketStreamOf } from './alias.ts';
 import { clearPending, endPending, type IngestPorts, recordPatiently, waitUntilVisible } from './clock.ts';
 import { type Comparison, compareSnapshot, isMaskingOnly } from './compare.ts';
-import { type DocketDraft, decideSnapshot, isBaseline, meetsCallers, needsClock } from './decide.ts';
+import { type DocketDraft, decideSnapshot, meetsCallers, needsClock } from './decide.ts';
 import { docket as rules } from './docket.ts';
 import type { DocketState } from './fold.ts';
 import { type LoadedDocket, loadDocket } from './load.ts';
@@ -186,7 +186,7 @@ async function claimClock(
     const clock = readClock(cell.value) ?? lostClock(ports.clock.now());
     if (clock.pending !== null) return null;
     const time = nextTime(clock, ports.clock.now(), state.newestTime);
-    const baseline = isBaseline(state, snapshot) && meetsCallers(state, snapshot);
+    const baseline = meetsCallers(state, snapshot);
     const next = begin(clock, { time: toInstant(time), ingestId, baseline });
     if (await ports.readStore.compareAndSet(id, cell.version, writeClock(next))) {
       return { time, oldestAsked: clock.oldestAsked, pending: true };
@@ -265,10 +265,12 @@ function reportOf(
   events: readonly DocketEvent[],
   position: Position,
 ): IngestReport {
-  const recorded = (baseline: boolean): number =>
+  const recorded = (isOld: boolean): number =>
     events.reduce(
       (count, { type, data }) =>
-        type === 'FilingsRecorded' && data.baseline === baseline ? count + data.filings.length : count,
+        type === 'FilingsRecorded' && (data.baseline || data.backlog === true) === isOld
+          ? count + data.filings.length
+          : count,
       0,
     );
   return {

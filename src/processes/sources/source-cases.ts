@@ -1,8 +1,7 @@
 /** Ids of sources for cases: recorded in the log, found by the case in their read model. */
-import { isWritten, load, record } from '../../commands/handle.ts';
-import { type CaseOfSource, type SourceCaseCommand, sourceCase } from '../../commands/source/source-case.ts';
+import { isWritten, record } from '../../commands/handle.ts';
+import { type SourceCaseCommand, sourceCase } from '../../commands/source/source-case.ts';
 import { canBeSameCase, parseCaseNumber } from '../../courts/case-number.ts';
-import { findCourt } from '../../courts/registry.ts';
 import { type LiveSourceName, sourceStream } from '../../events/source.ts';
 import { SOURCE_CASES, type SourceCaseRecord } from '../../projections/source-cases.ts';
 import type { Clock } from '../../runtime/instant.ts';
@@ -45,16 +44,6 @@ export function createSourceCases(ports: SourceCasesPorts, source: LiveSourceNam
     found: (id, court, caseNumber) => decide({ type: 'Find', source, sourceCaseId: id, court: court.code, caseNumber }),
     gone: (id) => decide({ type: 'Lose', source, sourceCaseId: id }),
   };
-}
-
-/** The case of an id, as the log says now; null if the id is unknown or deleted. */
-export async function caseOfSourceId(
-  log: Pick<EventLog, 'read'>,
-  source: LiveSourceName,
-  id: string,
-): Promise<CaseOfSource | null> {
-  const { state } = await load(log, sourceCase, sourceStream.sourceCase(source, id));
-  return state && findCourt(state.court) ? state : null;
 }
 
 const contextOf = (actor: string, commandId: string): CommandContext => ({

@@ -3,8 +3,9 @@
  * dockets have been read, and how far. Pure.
  */
 import { z } from 'zod';
+import type { JsonObject } from '../../events/event.ts';
 import { Instant } from '../../runtime/instant.ts';
-import type { ListName } from './kept-rows.ts';
+import { isRow, type ListName } from './kept-rows.ts';
 
 const Sha256 = z.string().regex(/^[0-9a-f]{64}$/);
 
@@ -21,6 +22,7 @@ export type ListLook = z.infer<typeof ListLook>;
 
 const DocketLook = z.object({
   id: z.string(),
+  header: z.custom<JsonObject>(isRow),
   lists: z.record(z.string(), ListLook),
 });
 export type DocketLook = z.infer<typeof DocketLook>;
@@ -29,21 +31,36 @@ export const CaseLook = z.object({
   startedAt: Instant,
   /** Only what changed since then is read; null: everything. */
   since: Instant.nullable(),
+  /** When the dockets' headers were asked for. */
+  headersAt: Instant,
   dockets: z.array(DocketLook).min(1),
 });
 export type CaseLook = z.infer<typeof CaseLook>;
 
 const NEW_LIST: ListLook = { cursor: null, done: false, pages: [], shown: 0 };
 
+/** By id of the docket. */
+export type Headers = ReadonlyMap<string, JsonObject>;
+
 export function newLook(
-  ids: readonly string[],
+  headers: Headers,
   startedAt: Instant,
   since: Instant | null,
   lists: readonly ListName[],
 ): CaseLook {
   const all = Object.fromEntries(lists.map((name) => [name, NEW_LIST]));
-  return { startedAt, since, dockets: ids.map((id) => ({ id, lists: all })) };
+  const dockets = [...headers].map(([id, header]) => ({ id, header, lists: all }));
+  return { startedAt, since, headersAt: startedAt, dockets };
 }
+
+export const headersIn = ({ dockets }: CaseLook): Headers => new Map(dockets.map(({ id, header }) => [id, header]));
+
+/** The dockets' heads as they are now. */
+export const withHeaders = (look: CaseLook, headers: Headers, headersAt: Instant): CaseLook => ({
+  ...look,
+  headersAt,
+  dockets: look.dockets.map((docket) => ({ ...docket, header: headers.get(docket.id) ?? docket.header })),
+});
 
 export interface ListPlace {
   readonly id: string;
@@ -59,7 +76,6 @@ export const listsOf = (look: CaseLook): readonly ListPlace[] =>
 /** The list to read next; null if all were read. */
 export const nextList = (look: CaseLook): ListPlace | null => listsOf(look).find(({ list }) => !list.done) ?? null;
 
-/** @param change undefined takes the list out of the look */
 export function withList(look: CaseLook, { id, name }: ListPlace, change: Partial<ListLook>): CaseLook {
   return {
     ...look,

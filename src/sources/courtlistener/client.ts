@@ -56,7 +56,7 @@ export function createCourtListenerClient(options: CourtListenerClientOptions): 
   const base = new URL(url);
 
   async function send(request: CourtListenerRequest, { priority, signal }: RequestAsking): Promise<Reply> {
-    if (signal.aborted) return fault('timeout', 'the look was ended before this request');
+    if (signal.aborted) return fault('interrupted', 'the look was ended before this request');
     const taken = await budget.take(priority);
     if (!taken.taken) return fault('budget', `no request is left for ${priority} work`, taken.retryAt);
     const { method = 'GET', path, query = {}, body } = request;

@@ -20,8 +20,8 @@ export interface CaseParts {
 
 export interface Claims {
   readonly askedAt: Instant;
-  /** `whole`: every entry; `changes`: all that changed since the last complete look. */
-  readonly shows: 'whole' | 'changes' | 'part';
+  /** `whole`: every entry; `start`: a part of that; `changes`: all that changed since the last complete look. */
+  readonly shows: 'whole' | 'start' | 'changes' | 'part';
 }
 
 /** Null if it cannot be read as a docket. */
@@ -55,6 +55,7 @@ export function composeCase(
   };
   const read = readJuriscraperDocket(value, { askedAt, complete: shows === 'whole', source: 'courtlistener' });
   if ('refused' in read) return null;
+  if (shows === 'start') return { ...read.snapshot, ofFirstLook: true };
   return shows === 'changes' ? { ...read.snapshot, showsAllChanges: true } : read.snapshot;
 }
 

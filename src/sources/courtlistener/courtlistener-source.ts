@@ -16,15 +16,15 @@ import {
   toMicros,
 } from '../../runtime/instant.ts';
 import type { AskableSource, AskedCase, Asking, Fault, Look } from '../source.ts';
-import { newLook } from './case-look.ts';
-import { type CourtListenerClient, isFault } from './client.ts';
+import { type Headers, headersIn, newLook, withHeaders } from './case-look.ts';
+import { type CourtListenerClient, fault, isFault } from './client.ts';
 import { composeCase } from './compose-case.ts';
 import { isOnCourtListener } from './courts.ts';
 import { isRow, keptDocket, type ListName } from './kept-rows.ts';
 import type { KeptLook, LookStore } from './look-store.ts';
 import { type FoundDocket, lookUp } from './lookup.ts';
 import type { SourceCases } from './source-cases.ts';
-import { type Headers, walkLists } from './walk-lists.ts';
+import { walkLists } from './walk-lists.ts';
 
 export interface CourtListenerSourceOptions {
   readonly client: CourtListenerClient;
@@ -35,6 +35,8 @@ export interface CourtListenerSourceOptions {
 
 /** Clocks differ, and CourtListener may show a change some minutes late. */
 const OVERLAP: Micros = 15 * 60 * MICROS_PER_SECOND;
+/** For so long a docket that was there is taken to be there still. */
+const HEADERS_HOLD: Micros = 3_600 * MICROS_PER_SECOND;
 /** Parties change rarely, and the docket's date moves for many other reasons. */
 const PARTIES_EVERY: Micros = 7 * 86_400 * MICROS_PER_SECOND;
 
@@ -52,26 +54,33 @@ export function createCourtListenerSource(options: CourtListenerSourceOptions): 
     let kept = await looks.of(asked.court, number.canonical);
     if (kept.look !== null && completeSince !== null && completeSince > kept.look.startedAt) {
       const forgotten = await forget(kept, kept.partiesAt);
-      if (!forgotten) return failed({ fault: 'timeout', reason: 'another process looks at the case', retryAt: null });
+      if (!forgotten) return failed(fault('interrupted', 'another process looks at the case'));
       kept = { ...forgotten, partiesAt: kept.partiesAt };
     }
-    const continued = kept.look?.dockets.map(({ id }) => id) ?? null;
-    const ids = continued ?? (await cases.idsOf(asked.court, number.canonical));
-    const headers = await headersOf(ids, asked, number, asking);
+    const continued = kept.look;
+    const ids = continued ? [...headersIn(continued).keys()] : await cases.idsOf(asked.court, number.canonical);
+    const hasFresh = continued !== null && clock.now() - toMicros(continued.headersAt) < HEADERS_HOLD;
+    const askedAt = hasFresh ? continued.headersAt : toInstant(clock.now());
+    const headers = hasFresh ? headersIn(continued) : await headersOf(ids, asked, number, asking);
     if (isFault(headers)) return failed(headers);
     const isWhole = headers.size === ids.length && ids.length > 0;
-    if (kept.look !== null && isWhole) {
-      const { startedAt } = kept.look;
-      const look = await walkLists(options, { asked, number, asking, headers, kept, look: kept.look });
+    if (continued !== null && isWhole) {
+      const look = await walkLists(options, {
+        asked,
+        number,
+        asking,
+        kept,
+        look: withHeaders(continued, headers, askedAt),
+      });
       // What changed while the lists were read over days.
-      const isLong = clock.now() - toMicros(startedAt) > OVERLAP;
-      if (look.look !== 'complete' || kept.look.since !== null || !isLong) return look;
-      await lookAtChanges(asked, number, asking, headers, plus(startedAt, -OVERLAP));
+      const isLong = clock.now() - toMicros(continued.startedAt) > OVERLAP;
+      if (look.look === 'complete' && continued.since === null && isLong)
+        await lookAtChanges(asked, number, asking, headers, plus(continued.startedAt, -OVERLAP));
       return look;
     }
     if (kept.look !== null) {
       const forgotten = await forget(kept, kept.partiesAt);
-      if (!forgotten) return failed({ fault: 'timeout', reason: 'another process looks at the case', retryAt: null });
+      if (!forgotten) return failed(fault('interrupted', 'another process looks at the case'));
     }
     if (isWhole && completeSince !== null)
       return lookAtChanges(asked, number, asking, headers, plus(completeSince, -OVERLAP));
@@ -114,9 +123,9 @@ export function createCourtListenerSource(options: CourtListenerSourceOptions): 
     lists: readonly ListName[],
   ): Promise<Look> {
     const kept = await looks.of(asked.court, number.canonical);
-    const look = newLook([...headers.keys()], toInstant(clock.now()), since, lists);
+    const look = newLook(headers, toInstant(clock.now()), since, lists);
     const isUnchanged = since !== null && [...headers.values()].every((header) => isUnmoved(header, since));
-    return walkLists(options, { asked, number, asking, headers, kept, look, isUnchanged });
+    return walkLists(options, { asked, number, asking, kept, look, isUnchanged });
   }
 
   /** The dockets that are still there. Those that are not, or are another case's by now, are lost. */
@@ -131,7 +140,7 @@ export function createCourtListenerSource(options: CourtListenerSourceOptions): 
       const reply = await client.send({ path: `dockets/${id}/` }, asking);
       if (isFault(reply)) return reply;
       const row = 'ok' in reply && isRow(reply.ok) ? keptDocket(reply.ok) : null;
-      if ('ok' in reply && row === null) return { fault: 'unreadable', reason: 'not a docket', retryAt: null };
+      if ('ok' in reply && row === null) return fault('unreadable', 'not a docket');
       const written =
         typeof row?.docket_number === 'string' ? parseCaseNumber(court, row.docket_number.slice(0, 200)) : null;
       const isOfCourt = typeof row?.court_id === 'string' && findCourt(row.court_id)?.code === court.code;

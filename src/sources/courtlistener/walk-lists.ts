@@ -3,23 +3,28 @@
  * a look that is cut off has shown is ingested as a part of the docket.
  */
 import type { CaseNumber } from '../../courts/court.ts';
-import type { JsonObject } from '../../events/event.ts';
 import { type Clock, type Instant, toInstant } from '../../runtime/instant.ts';
 import type { AskedCase, Asking, Fault, Look } from '../source.ts';
-import { allShown, type CaseLook, type ListPlace, listsOf, nextList, wasShownInPart, withList } from './case-look.ts';
+import {
+  allShown,
+  type CaseLook,
+  headersIn,
+  type ListPlace,
+  listsOf,
+  nextList,
+  wasShownInPart,
+  withList,
+} from './case-look.ts';
 import { type CourtListenerClient, fault, isFault } from './client.ts';
 import { type Claims, composeCase } from './compose-case.ts';
 import { idOf } from './courtlistener.ts';
 import type { KeptLook, LookedPage, LookStore } from './look-store.ts';
 import { readListPage } from './read-list.ts';
 
-export type Headers = ReadonlyMap<string, JsonObject>;
-
 export interface Walk {
   readonly asked: AskedCase;
   readonly number: CaseNumber;
   readonly asking: Asking;
-  readonly headers: Headers;
   readonly kept: KeptLook & { readonly partiesAt: Instant | null };
   readonly look: CaseLook;
   /** Whether no docket's own date has moved since the last complete look. */
@@ -40,7 +45,7 @@ const MOST_IDLE_PAGES = 3;
 /** @throws StorageFailure, and what `ingest` throws; the look goes on where it was then */
 export async function walkLists(ports: WalkPorts, walk: Walk): Promise<Look> {
   const { client, looks, clock } = ports;
-  const { asked, number, asking, headers } = walk;
+  const { asked, number, asking } = walk;
   let { look, kept } = walk as { look: CaseLook; kept: KeptLook };
   /** Pages that are not kept yet. */
   let loose: LookedPage[] = [];
@@ -108,7 +113,7 @@ export async function walkLists(ports: WalkPorts, walk: Walk): Promise<Look> {
   }
 
   function overtaken(): Look {
-    return { look: 'failed', because: fault('timeout', 'another process looks at the case') };
+    return { look: 'failed', because: fault('interrupted', 'another process looks at the case') };
   }
 
   /** @param again the list is read from its start next time */
@@ -129,7 +134,7 @@ export async function walkLists(ports: WalkPorts, walk: Walk): Promise<Look> {
     const entries = pages.filter(({ list }) => list === 'entries' || list === 'documents');
     if (entries.length === 0 && asked.known !== null && forbidden === null) return null;
     const askedAt = entries.map(({ at }) => at).toSorted()[0] ?? toInstant(clock.now());
-    const shown = await ingest(pages, { askedAt, shows: 'part' });
+    const shown = await ingest(pages, { askedAt, shows: look.since === null ? 'start' : 'part' });
     if (!isFault(shown)) look = allShown(look);
     return isFault(shown) ? shown : shown.stream;
   }
@@ -160,7 +165,7 @@ export async function walkLists(ports: WalkPorts, walk: Walk): Promise<Look> {
   }
 
   async function ingest(pages: readonly LookedPage[], claims: Claims): Promise<{ readonly stream: string } | Fault> {
-    const snapshot = composeCase({ court: asked.court, number, headers, pages }, claims);
+    const snapshot = composeCase({ court: asked.court, number, headers: headersIn(look), pages }, claims);
     if (snapshot === null) return fault('unreadable', 'the docket cannot be read');
     const ingested = await asking.ingest(snapshot);
     return 'stream' in ingested ? ingested : fault('unreadable', ingested.refused);

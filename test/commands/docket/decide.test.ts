@@ -4,6 +4,7 @@ import { decideSnapshot, needsClock } from '../../../src/commands/docket/decide.
 import { docket } from '../../../src/commands/docket/docket.ts';
 import { type DocketState, evolveDocket, NEW_DOCKET } from '../../../src/commands/docket/fold.ts';
 import type { DocketDetails, FilingContent } from '../../../src/dockets/filing-content.ts';
+import type { DocketSnapshot } from '../../../src/dockets/snapshot.ts';
 import type { DocketEvent } from '../../../src/events/docket.ts';
 import { type Instant, toMicros } from '../../../src/runtime/instant.ts';
 import { readJuriscraperDocket } from '../../../src/sources/juriscraper/juriscraper.ts';
@@ -28,20 +29,23 @@ interface Given {
   readonly now?: Instant;
   readonly clock?: Instant;
   readonly oldestAsked?: Instant | null;
+  /** What else the snapshot claims about itself. */
+  readonly claims?: Pick<DocketSnapshot, 'ofFirstLook' | 'showsAllChanges'>;
 }
 
 /** Given what is known, when a source shows these entries, then these events and this state follow. */
 function when(known: Known, entries: readonly unknown[], given: Given = {}, more: object = {}) {
-  const { askedAt = NOON, complete = true, now = NOON, clock = null, oldestAsked = null } = given;
+  const { askedAt = NOON, complete = true, now = NOON, clock = null, oldestAsked = null, claims = {} } = given;
   const read = readJuriscraperDocket(rawDocket(entries, more as Record<string, unknown>), {
     askedAt,
     complete,
     source: 'test',
   });
   if ('refused' in read) throw new Error(read.refused);
-  const comparison = compareSnapshot(known.state, known, read.snapshot, '3:24-cv-01234');
-  const asksClock = needsClock(known.state, comparison, read.snapshot);
-  const drafts = decideSnapshot(known.state, comparison, read.snapshot, {
+  const snapshot = { ...read.snapshot, ...claims };
+  const comparison = compareSnapshot(known.state, known, snapshot, '3:24-cv-01234');
+  const asksClock = needsClock(known.state, comparison, snapshot);
+  const drafts = decideSnapshot(known.state, comparison, snapshot, {
     stream: STREAM,
     caseNumber: '3:24-cv-01234',
     ingestId: 'ingest',
@@ -269,5 +273,86 @@ describe('a docket known in part', () => {
   it('treats everything as history if there was never a query', () => {
     const { events } = when(part, [complaint, motion, order], { askedAt: LATER, now: LATER, clock: LATER });
     expect(recorded(events).every(({ baseline }) => baseline)).toBe(true);
+  });
+});
+
+describe('a first look that comes in parts', () => {
+  const part = { complete: false, claims: { ofFirstLook: true } } as const;
+
+  it('records entries as old as they are, and is answered before it ends', () => {
+    const { events, next, asksClock } = when(NOTHING_KNOWN, [complaint], part);
+    expect(recorded(events)).toMatchObject([
+      { availableAt: '2024-02-06T07:59:59.999999Z', backfilled: false, baseline: false },
+    ]);
+    expect(events.find(({ type }) => type === 'FilingsRecorded')?.data).toMatchObject({ backlog: true });
+    expect(asksClock).toBe(false);
+    expect(next.state).toMatchObject({ baseline: 'none', knownInPart: true });
+  });
+
+  it('makes new what is younger than an answer, and nothing else', () => {
+    const { next } = when(NOTHING_KNOWN, [complaint], part);
+    const asked = { ...part, askedAt: LATER, now: LATER, clock: LATER, oldestAsked: '2024-03-05T00:00:00.000000Z' };
+    const { events, asksClock } = when(next, [complaint, motion, order], asked);
+    expect(asksClock).toBe(true);
+    expect(
+      recorded(events).map(({ entryNumber, availableAt, backfilled }) => [entryNumber, availableAt, backfilled]),
+    ).toEqual([
+      [2, '2024-03-02T07:59:59.999999Z', false],
+      [3, LATER, true],
+    ]);
+  });
+
+  it('ends with its complete part, which repeats nothing', () => {
+    const { next } = when(NOTHING_KNOWN, [complaint, motion], part);
+    const { types } = when(next, [complaint, motion], { askedAt: LATER, clock: LATER });
+    expect(types).toEqual(['BaselineCompleted', 'DocketChecked']);
+  });
+});
+
+describe('a look at all that changed', () => {
+  const changes = { complete: false, claims: { showsAllChanges: true }, askedAt: LATER, clock: LATER } as const;
+
+  it('is complete after a complete one, and completes nothing before', () => {
+    const { next } = when(NOTHING_KNOWN, [complaint, motion]);
+    const after = when(next, [], changes);
+    expect(after.events.map(({ data }) => data)).toMatchObject([{ complete: true, outcome: 'unchanged' }]);
+    expect(after.next.state.lastCompleteAskedAt).toBe(LATER);
+    const { next: partly } = when(NOTHING_KNOWN, [complaint], { complete: false, clock: NOON });
+    const before = when(partly, [order], changes);
+    expect(before.events.at(-1)?.data).toMatchObject({ complete: false, outcome: 'partial' });
+    expect(before.next.state).toMatchObject({ baseline: 'none', lastCompleteAskedAt: null });
+  });
+
+  it('takes no entry that it does not show for one that it shows', () => {
+    const { next } = when(NOTHING_KNOWN, [complaint, motion]);
+    const { events } = when(next, [order], changes);
+    expect(recorded(events).map(({ entryNumber, availableAt }) => [entryNumber, availableAt])).toEqual([[3, LATER]]);
+  });
+});
+
+describe('a document that becomes sealed', () => {
+  const sealed = (more: object = {}) => ({ ...motion, is_sealed: true, ...more });
+  const given = { askedAt: LATER, clock: LATER };
+  const AFTER = { askedAt: '2026-03-05T00:00:00.000000Z', clock: '2026-03-05T00:00:00.000000Z' };
+
+  it('leaves its entry the public text, also one that changes with the seal', () => {
+    const { next } = when(NOTHING_KNOWN, [complaint, motion]);
+    for (const entry of [sealed(), sealed({ description: 'MOTION to Dismiss, corrected.' })]) {
+      const { events } = when(next, [complaint, entry], given);
+      expect(events[0]).toMatchObject({ type: 'FilingRevised', data: { filing: { sealed: true } } });
+    }
+  });
+
+  it('stays sealed for a source that says nothing, until one says otherwise or the text changes', () => {
+    const { next } = when(when(NOTHING_KNOWN, [complaint, motion]).next, [complaint, sealed()], given);
+    expect(when(next, [complaint, motion], AFTER).types).toEqual(['DocketChecked']);
+    expect(when(next, [complaint, { ...motion, description: '' }], AFTER).types).toEqual(['DocketChecked']);
+    for (const open of [
+      { ...motion, is_sealed: false },
+      { ...motion, description: 'MOTION to Dismiss, unsealed.' },
+    ]) {
+      const { events } = when(next, [complaint, open], AFTER);
+      expect(events[0]).toMatchObject({ type: 'FilingRevised', data: { filing: { sealed: false } } });
+    }
   });
 });

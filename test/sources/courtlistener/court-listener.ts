@@ -63,6 +63,7 @@ export async function openCourtListener(options: CourtListenerOptions = {}) {
   let failures: { readonly failure: Failure; left: number }[] = [];
   const health = { maintenance: false, blocked: false, searchDown: false, entriesGranted: true };
   const watchers: ((seen: SeenRequest) => void)[] = [];
+  let instead: ((url: string) => Answer) | null = null;
 
   const server = createServer((request, response) => {
     answer(request).then(
@@ -90,6 +91,7 @@ export async function openCourtListener(options: CourtListenerOptions = {}) {
     const body = await bodyOf(request);
     const url = new URL(request.url ?? '/', base);
     const path = url.pathname.startsWith(PREFIX) ? url.pathname.slice(PREFIX.length) : null;
+    if (instead) return instead(request.url?.replace(PREFIX, '') ?? '');
     const failed = failures.find(({ failure }) => failure.path === undefined || request.url?.includes(failure.path));
     if (failed) {
       failed.left--;
@@ -224,6 +226,13 @@ export async function openCourtListener(options: CourtListenerOptions = {}) {
     endAlert: (id: number): void => rows.changeAlert(id, { alert_type: 0 }),
     failNext: (failure: Failure): void => {
       failures.push({ failure, left: failure.times ?? 1 });
+    },
+    forgetFailures: (): void => {
+      failures = [];
+    },
+    /** Answers everything so, whatever it is; null: as usual again. */
+    answerWith: (answerer: ((url: string) => Answer) | null): void => {
+      instead = answerer;
     },
     setRates: (next: readonly ImitatedRate[]): void => {
       windows = createRateWindows(next);

@@ -78,6 +78,9 @@ export function createRows(now: () => number) {
   const dockets = new Map<number, DocketRow>();
   const entries = new Map<number, EntryRow>();
   const documents = new Map<number, DocumentRow>();
+  /** Documents of each entry, and entries of each docket. */
+  const ofEntry = new Map<number, DocumentRow[]>();
+  const ofDocket = new Map<number, Set<EntryRow>>();
   const parties = new Map<number, PartyRow>();
   const attorneys = new Map<number, Row>();
   const alerts = new Map<number, AlertRow>();
@@ -127,7 +130,7 @@ export function createRows(now: () => number) {
       page_count: pageCount ?? null,
       ...fields,
     });
-    documents.set(made.id, { ...made, entry });
+    putDocument({ ...made, entry });
     return made.id;
   }
 
@@ -135,7 +138,7 @@ export function createRows(now: () => number) {
     found(dockets, docket);
     const { number = null, description, dateFiled, timeFiled, sequence, fields } = entry;
     const day = dateFiled === undefined ? '2026-03-02' : dateFiled;
-    const before = [...entries.values()].filter((one) => one.docket === docket && one.fields.date_filed === day);
+    const before = entriesOf(docket).filter((one) => one.fields.date_filed === day);
     const made = row({
       entry_number: number,
       description: description ?? '',
@@ -145,7 +148,7 @@ export function createRows(now: () => number) {
       recap_sequence_number: day === null ? '' : `${day}.${String(before.length + 1).padStart(3, '0')}`,
       ...fields,
     });
-    entries.set(made.id, { ...made, docket });
+    putEntry({ ...made, docket });
     for (const document of entry.documents ?? [{}]) addDocument(made.id, number, document);
     touchDocket(docket);
     return made.id;
@@ -184,11 +187,26 @@ export function createRows(now: () => number) {
     one.fields = { ...one.fields, ...fields };
     one.modified = stamp();
   };
-  const documentsOf = (entry: number): readonly DocumentRow[] =>
-    [...documents.values()].filter((one) => one.entry === entry);
+  const documentsOf = (entry: number): readonly DocumentRow[] => ofEntry.get(entry) ?? [];
+  const entriesOf = (docket: number): readonly EntryRow[] => [...(ofDocket.get(docket) ?? [])];
+
+  function putDocument(row: DocumentRow): void {
+    documents.set(row.id, row);
+    ofEntry.set(row.entry, [...documentsOf(row.entry), row]);
+  }
+
+  function putEntry(row: EntryRow): void {
+    entries.set(row.id, row);
+    const known = ofDocket.get(row.docket);
+    if (known) known.add(row);
+    else ofDocket.set(row.docket, new Set([row]));
+  }
 
   function deleteEntry(id: number): void {
     for (const document of documentsOf(id)) documents.delete(document.id);
+    ofEntry.delete(id);
+    const row = entries.get(id);
+    if (row) ofDocket.get(row.docket)?.delete(row);
     entries.delete(id);
   }
 
@@ -200,6 +218,7 @@ export function createRows(now: () => number) {
     attorneys,
     alerts,
     documentsOf,
+    entriesOf,
     addDocket,
     addEntry,
     addParty,
@@ -219,16 +238,16 @@ export function createRows(now: () => number) {
     doubleEntry: (id: number, fields: Fields = {}): number => {
       const { docket, fields: known } = found(entries, id);
       const made = row({ ...known, ...fields });
-      entries.set(made.id, { ...made, docket });
+      putEntry({ ...made, docket });
       for (const document of documentsOf(id)) {
         const copy = row({ ...document.fields });
-        documents.set(copy.id, { ...copy, entry: made.id });
+        putDocument({ ...copy, entry: made.id });
       }
       return made.id;
     },
     deleteEntry,
     deleteDocket: (id: number): void => {
-      for (const entry of [...entries.values()]) if (entry.docket === id) deleteEntry(entry.id);
+      for (const entry of entriesOf(id)) deleteEntry(entry.id);
       dockets.delete(id);
     },
     addAlert: (docket: number): AlertRow => {

@@ -1,0 +1,79 @@
+/**
+ * A look that takes longer than the budget (docs/design/sources.md#courtlistener).
+ * Given a docket that one look cannot finish, when looks go on after waits and restarts, then every entry is one filing, and none is
+ * reported as new that is as old as the docket.
+ */
+import { afterEach, describe, expect, it } from 'vitest';
+import { bodyOf } from '../../dockets/world.ts';
+import { type AskingWorld, openAsking } from './asking.ts';
+import { docketOf, finish, HOUR, NUMBER } from './long-looks.ts';
+
+let world: AskingWorld;
+afterEach(() => world.close());
+
+describe('a look that was cut off', () => {
+  it('reports no entry as new that is as old as the docket, and each that came after an answer', async () => {
+    world = await openAsking({ budget: [{ requests: 3, micros: 60_000_000 }] });
+    const docket = docketOf(world, 90);
+    world.clock.advance(HOUR);
+    let lastChecked: string | null = null;
+    let fresh: number | null = null;
+    const told: number[] = [];
+    const { stream } = await finish(world, null, async () => {
+      const answer = await world.world.ask('ilnd', NUMBER, { lastChecked, context: 'full' });
+      if (lastChecked !== null) {
+        told.push(...bodyOf(answer).delta.new_filings.map((filing: { entry_number: number }) => filing.entry_number));
+      }
+      lastChecked = answer.queriedAt;
+      // A clerk goes on docketing meanwhile.
+      if (fresh === null) {
+        fresh = 500;
+        world.clock.advance(HOUR);
+        world.site.addEntry(docket, { number: 500, description: 'ORDER of today', dateFiled: '2026-03-01' });
+      }
+    });
+    const { delta } = bodyOf(await world.world.ask('ilnd', NUMBER, { lastChecked, context: 'full' }));
+    told.push(...delta.new_filings.map((filing: { entry_number: number }) => filing.entry_number));
+    expect(told).toEqual([500]);
+    expect(await world.filings(stream)).toHaveLength(91);
+  });
+
+  it('begins again if nobody has continued it for a month, and its pages are removed', async () => {
+    world = await openAsking({ budget: [{ requests: 3, micros: 60_000_000 }] });
+    docketOf(world, 90);
+    world.clock.advance(HOUR);
+    const look = await world.ask('ilnd', NUMBER);
+    expect(look).toMatchObject({ look: 'partial' });
+    const { looks } = world.node();
+    world.clock.advance(2 * 24 * HOUR);
+    expect(await looks.removeForsaken()).toBe(0);
+    world.clock.advance(30 * 24 * HOUR);
+    expect(await looks.removeForsaken()).toBe(2);
+    const { stream } = await finish(world, 'stream' in look ? look.stream : null);
+    expect(await world.filings(stream)).toHaveLength(90);
+  });
+
+  it('begins again, and loses nothing, if a page that was kept is missing', async () => {
+    world = await openAsking({ budget: [{ requests: 3, micros: 60_000_000 }] });
+    docketOf(world, 50);
+    world.clock.advance(HOUR);
+    const look = await world.ask('ilnd', NUMBER);
+    const { payloads } = world.world.storage;
+    for await (const { name } of payloads.list('pushed', '2100-01-01T00:00:00.000000Z')) await payloads.remove(name);
+    world.clock.advance(61_000);
+    const stream = 'stream' in look ? look.stream : null;
+    for (let again = 0; again < 2; again++) {
+      const lost = await world.ask('ilnd', NUMBER, { stream });
+      if (lost.look === 'failed') expect(lost.because.fault).toBe('unreadable');
+      world.clock.advance(61_000);
+    }
+    expect(await world.filings((await finish(world, stream)).stream)).toHaveLength(50);
+  });
+
+  it('spends its requests by the priority of each look', async () => {
+    world = await openAsking();
+    docketOf(world, 1);
+    await world.ask('ilnd', NUMBER, { priority: 'backfill' });
+    expect(world.counted.priorities).toEqual(['backfill', 'backfill', 'backfill', 'backfill']);
+  });
+});
