@@ -2,9 +2,11 @@
 import type { Config } from '../config.ts';
 import type { LiveSourceName } from '../events/source.ts';
 import { readAgenda } from '../processes/sources/agenda.ts';
+import { feedCoverage } from '../processes/sources/feed-coverage.ts';
 import { reportOf } from '../processes/sources/freshness.ts';
 import { systemClock } from '../runtime/instant.ts';
-import { askableCoverage, liveCoverage } from '../sources/coverage.ts';
+import { askableCoverage } from '../sources/coverage.ts';
+import { feedsOf } from '../sources/rss/addresses.ts';
 import { SCOTUS_RATES } from '../sources/scotus/scotus.ts';
 import type { ReadStore } from '../storage/read-store.ts';
 
@@ -25,18 +27,17 @@ export interface ShownFreshness {
 
 /** Null for a source that cannot be asked about a case. */
 export async function freshnessOf(
-  readStore: Pick<ReadStore, 'find' | 'load'>,
+  readStore: Pick<ReadStore, 'find' | 'load' | 'cell'>,
   settings: Config['sources'],
   source: LiveSourceName,
 ): Promise<ShownFreshness | null> {
   if (source === 'rss') return null;
   const now = systemClock.now();
-  const { sourcesOf } = liveCoverage(settings);
   const agenda = await readAgenda(
     {
       readStore,
       desk: { sourcesFor: askableCoverage(settings) },
-      isCovered: ({ court }) => sourcesOf(court).includes('rss'),
+      coverage: feedCoverage(readStore, feedsOf(settings.rss.courts, settings.rss.url)),
     },
     { now, watchDays: settings.watchDays },
   );

@@ -11,6 +11,7 @@ import type { Config } from '../config.ts';
 import type { LiveSourceName } from '../events/source.ts';
 import type { LiveSourceMetrics } from '../http/admin/metrics/source-metrics.ts';
 import { createBackfill } from '../processes/sources/backfill.ts';
+import { feedCoverage } from '../processes/sources/feed-coverage.ts';
 import { createFeeds, type Feeds, type FeedsPorts } from '../processes/sources/feeds.ts';
 import { createSourceCases } from '../processes/sources/source-cases.ts';
 import { createSourceDesk, type RunningDesk } from '../processes/sources/source-desk.ts';
@@ -91,6 +92,7 @@ export function startSourceRole(options: SourceRoleOptions): SourceRole {
     readStore,
     desk,
     rates: askable.rates,
+    coverage: feedCoverage(readStore, feedsOf(config.sources.rss.courts, config.sources.rss.url)),
     watchDays: config.sources.watchDays,
     clock,
     logger,

@@ -4,6 +4,7 @@
  */
 import { type Instant, MICROS_PER_SECOND, type Micros, toMicros } from '../runtime/instant.ts';
 import type { Rate } from './budget.ts';
+import { mostFor } from './budget-windows.ts';
 
 const DAY: Micros = 86_400 * MICROS_PER_SECOND;
 
@@ -71,14 +72,14 @@ export interface SourcePlan {
   /** The same by how often they should be looked at, shortest first. */
   readonly short: readonly ShortGroup[];
   readonly requestsPerDayNeeded: number;
-  /** What the budget allows in a day; null if it is not limited. */
+  /** What the budget leaves for them in a day; null if it is not limited. */
   readonly requestsPerDay: number | null;
 }
 
-/** What the rates together allow in a day; null without any. */
+/** What the rates together leave for watched cases in a day; null without any. The rest is for paid queries. */
 export function requestsPerDay(rates: readonly Rate[]): number | null {
   if (rates.length === 0) return null;
-  return Math.floor(Math.min(...rates.map(({ requests, micros }) => requests * Math.max(1, DAY / micros))));
+  return Math.floor(Math.min(...rates.map((rate) => mostFor(rate, 'watched') * Math.max(1, DAY / rate.micros))));
 }
 
 /** The next 24 hours of one source. */

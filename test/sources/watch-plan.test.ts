@@ -66,8 +66,9 @@ describe('the report of what cannot be kept fresh', () => {
   const many = (count: number, more: Partial<PlannedCase> = {}) => Array.from({ length: count }, () => planned(more));
 
   it('knows what the rates allow in a day', () => {
-    expect(requestsPerDay(rates('5/min,50/hour,125/day'))).toBe(125);
-    expect(requestsPerDay(rates('5/min,50/hour'))).toBe(1_200);
+    // A fifth is left to paid queries.
+    expect(requestsPerDay(rates('5/min,50/hour,125/day'))).toBe(100);
+    expect(requestsPerDay(rates('5/min,50/hour'))).toBe(960);
     expect(requestsPerDay([])).toBeNull();
   });
   it('is empty while the budget suffices', () => {
@@ -78,11 +79,11 @@ describe('the report of what cannot be kept fresh', () => {
       cannotBeKept: 0,
       short: [],
       requestsPerDayNeeded: 72,
-      requestsPerDay: 125,
+      requestsPerDay: 100,
     });
   });
   it('names the cases before any of them is stale, and how often they can be looked at', () => {
-    const plan = planDay([...many(4), ...many(6, { every: DAY })], rates('153/day'), NOW);
+    const plan = planDay([...many(4), ...many(6, { every: DAY })], rates('192/day'), NOW);
     expect(plan).toMatchObject({ due: 0, cannotBeKept: 10, requestsPerDayNeeded: 306 });
     expect(plan.short).toEqual([
       { every: HOUR, possible: 2 * HOUR, cases: 4 },

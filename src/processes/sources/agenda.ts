@@ -7,6 +7,7 @@ import { freshFor } from '../../sources/cadence.ts';
 import type { PlannedCase } from '../../sources/watch-plan.ts';
 import type { ReadStore } from '../../storage/read-store.ts';
 import type { SourceDesk } from './desk.ts';
+import type { Coverage } from './feed-coverage.ts';
 import { LONGEST_BACK_OFF } from './look-back-off.ts';
 import { type KnownCase, soughtCases, type Watching, watchedCases } from './watched.ts';
 
@@ -33,8 +34,8 @@ export interface Agenda {
 export interface AgendaOptions {
   readonly readStore: Pick<ReadStore, 'find' | 'load'>;
   readonly desk: Pick<SourceDesk, 'sourcesFor'>;
-  /** Whether a feed or an alert tells what is new in a case. */
-  readonly isCovered?: ((known: KnownCase) => boolean) | undefined;
+  /** In which cases a feed tells what is new; none if omitted. */
+  readonly coverage?: Coverage | undefined;
 }
 
 const HOUR: Micros = 3_600 * MICROS_PER_SECOND;
@@ -44,7 +45,8 @@ const DAY: Micros = 24 * HOUR;
 const SHOWS_NOTHING_WHOLE: ReadonlySet<string> = new Set(['rss']);
 
 export async function readAgenda(options: AgendaOptions, watching: Watching): Promise<Agenda> {
-  const { readStore, desk, isCovered = () => false } = options;
+  const { readStore, desk, coverage } = options;
+  const isCovered = (await coverage?.(watching.now)) ?? (() => false);
   const items: AgendaItem[] = [];
   let unasked = 0;
   for await (const known of watchedCases(readStore, watching)) {

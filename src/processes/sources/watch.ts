@@ -27,7 +27,7 @@ export interface CaseWatchOptions {
   readonly log: Pick<EventLog, 'append' | 'read'>;
   readonly readStore: ReadStore;
   readonly desk: SourceDesk;
-  readonly isCovered?: AgendaOptions['isCovered'];
+  readonly coverage?: AgendaOptions['coverage'];
   readonly rates: RatesOf;
   /** `config.sources.watchDays`. */
   readonly watchDays: number;

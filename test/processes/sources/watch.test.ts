@@ -85,7 +85,13 @@ describe('the watch over cases', () => {
     const closed = await world.shown('cand', A, { closed: true, entries: [world.clock.now() - 90 * DAY] });
     const covered = await world.shown('nysd', '1:26-cv-00009');
     await world.asked(closed, covered);
-    const watch = watching({ isCovered: ({ court }) => court.code === 'nysd', agendaEvery: 30 * MINUTE });
+    const watch = watching({
+      coverage:
+        async () =>
+        ({ court }) =>
+          court.code === 'nysd',
+      agendaEvery: 30 * MINUTE,
+    });
     await pass(watch, 23 * HOUR);
     expect(world.looked()).toEqual([]);
     await pass(watch, 2 * HOUR);
@@ -99,7 +105,7 @@ describe('the watch over cases', () => {
     await world.asked(await world.shown('cand', A, { entries }), await world.shown('cand', B, { entries }));
     world.move(62 * MINUTE);
     await world.shown('cand', B, { source: 'rss', complete: false, entries: [...entries, world.clock.now()] });
-    const watch = watching({ isCovered: () => true });
+    const watch = watching({ coverage: async () => () => true });
     await pass(watch, 14 * MINUTE);
     expect(world.looked()).toEqual([]);
     await pass(watch, 2 * MINUTE);
@@ -244,7 +250,7 @@ describe('the watch over cases', () => {
     expect(report).toMatchObject({
       unasked: 0,
       sources: {
-        courtlistener: { watched: 3, due: 0, cannotBeKept: 3, requestsPerDayNeeded: 216, requestsPerDay: 125 },
+        courtlistener: { watched: 3, due: 0, cannotBeKept: 3, requestsPerDayNeeded: 216, requestsPerDay: 100 },
       },
     });
     const watch = watching({ agendaEvery: 10 * MINUTE });

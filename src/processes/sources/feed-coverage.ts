@@ -1,0 +1,46 @@
+/** In which courts a feed tells what is new, so that looks only complete it (docs/design/sources.md#watched-cases). */
+import type { Court } from '../../courts/court.ts';
+import { MICROS_PER_SECOND, type Micros } from '../../runtime/instant.ts';
+import type { CourtFeed } from '../../sources/rss/addresses.ts';
+import { type FeedMemory, readMemory } from '../../sources/rss/feed-memory.ts';
+import { isSilent } from '../../sources/rss/feed-rules.ts';
+import type { ReadStore } from '../../storage/read-store.ts';
+
+export type IsCovered = (known: { readonly court: Court }) => boolean;
+
+/** What is covered at a moment. */
+export type Coverage = (now: Micros) => Promise<IsCovered>;
+
+/** A feed that was not read whole for so long tells nothing that a look could rely on. */
+const READ_WITHIN: Micros = 3_600 * MICROS_PER_SECOND;
+const READ_EVERY: Micros = 300 * MICROS_PER_SECOND;
+
+/** Every type of entry: courts choose which types their feeds have, and say so. */
+const ALL_TYPES = /^\s*(?:Docket entries of type:\s*all\b|All docket entries|Public filings in the last)/i;
+
+/** Whether a feed tells of every new entry now. */
+export function tellsAll(
+  memory: Pick<FeedMemory, 'types' | 'lookedAt' | 'movedAt'>,
+  court: Court,
+  now: Micros,
+): boolean {
+  const { types, lookedAt, movedAt } = memory;
+  if (lookedAt === null || now - lookedAt > READ_WITHIN || !ALL_TYPES.test(types)) return false;
+  return movedAt !== null && !isSilent(court.timeZone, movedAt, now);
+}
+
+export function feedCoverage(readStore: Pick<ReadStore, 'cell'>, feeds: readonly CourtFeed[]): Coverage {
+  let covered: ReadonlySet<string> = new Set();
+  let readAt = Number.NEGATIVE_INFINITY;
+  return async (now) => {
+    if (Math.abs(now - readAt) >= READ_EVERY) {
+      const telling = new Set<string>();
+      for (const { court } of feeds) {
+        const { memory } = await readMemory(readStore, court.code);
+        if (tellsAll(memory, court, now)) telling.add(court.code);
+      }
+      [covered, readAt] = [telling, now];
+    }
+    return ({ court }) => covered.has(court.code);
+  };
+}
