@@ -52,7 +52,7 @@ import { startPaymentRole } from './service/payment-role.ts';
 import { startSourceRole } from './service/source-role.ts';
 import { startWebhookRole } from './service/webhook-role.ts';
 import { ChainUnavailable } from './solana/chain.ts';
-import { liveCoverage } from './sources/coverage.ts';
+import { configuredSources, liveCoverage } from './sources/coverage.ts';
 import { withAppendTimes } from './storage/append-times.ts';
 import { withDamageAlarm } from './storage/damage-alarm.ts';
 import type { CommandContext } from './storage/event-log.ts';
@@ -189,6 +189,7 @@ async function start(config: Config, options: ServiceOptions, undo: Undo): Promi
       sponsoring,
       clock,
       openFiles,
+      liveSources: configuredSources(config.sources),
       onReceiver(report) {
         const { feePayerLamports } = report;
         metrics.receiverChecked(report);

@@ -4,6 +4,7 @@ import type { MasterKeys } from '../callbacks/master-keys.ts';
 import type { LogIdentity } from '../commands/log-identity/log-identity.ts';
 import type { SponsorBudget } from '../commands/purchase/sponsor-budget.ts';
 import { type Problem, problem } from '../errors.ts';
+import type { LiveSourceName } from '../events/source.ts';
 import {
   type Advice,
   type Check,
@@ -19,6 +20,7 @@ import { PROJECTIONS } from '../projections/all.ts';
 import { skipCommand } from '../projections/halt.ts';
 import type { ProjectionRunner } from '../projections/runner.ts';
 import { oldestOverdue, PassedOver } from '../queries/delivery-standing.ts';
+import { sourceRecordsOf } from '../queries/live-sources.ts';
 import { missingMasterVersions } from '../queries/missing-master-versions.ts';
 import { type Clock, MICROS_PER_SECOND } from '../runtime/instant.ts';
 import type { OpenFiles } from '../runtime/open-files.ts';
@@ -32,6 +34,7 @@ import type { EventLog } from '../storage/event-log.ts';
 import type { PayloadStore } from '../storage/payload-store.ts';
 import type { ReadStore } from '../storage/read-store.ts';
 import { StorageFailure } from '../storage/storage-failure.ts';
+import { sourcesFinding } from './sources-finding.ts';
 
 /** If a projection is further behind than this, in seconds, its answers are too old to sell. */
 const DEGRADED_BEHIND_SECONDS = 5;
@@ -88,6 +91,8 @@ export interface CheckedParts {
   readonly clock: Clock;
   /** Left out if no storage is on a local disk. */
   readonly freeBytes?: (() => Promise<number | null>) | undefined;
+  /** The live sources that are configured. */
+  readonly liveSources?: readonly LiveSourceName[];
   /** If left out, file descriptors are not checked. */
   readonly openFiles?: () => Promise<OpenFiles | null>;
 }
@@ -117,6 +122,7 @@ export const HEALTH_ADVICE: Readonly<Record<string, Advice>> = {
   projections: STORAGE_ADVICE,
   signing_keys: STORAGE_ADVICE,
   callbacks: STORAGE_ADVICE,
+  sources: STORAGE_ADVICE,
   chain: CHAIN_ADVICE,
   payment_receiver: CHAIN_ADVICE,
 };
@@ -136,7 +142,20 @@ export function healthChecks(parts: CheckedParts): Readonly<Record<string, Check
     projections: () => (parts.acts?.areKnown === false ? ACTS_UNREAD : projections(parts.runner)),
     signing_keys: () => signingKeys(parts),
     callbacks: () => callbacks(parts, passed),
+    sources: () => sources(parts),
   };
+}
+
+/** A source that does not work costs freshness, never a sale, so this part is at most degraded. */
+async function sources({ readStore, liveSources = [] }: CheckedParts): Promise<Finding> {
+  if (liveSources.length === 0) return NOMINAL;
+  try {
+    return sourcesFinding(await sourceRecordsOf(readStore, liveSources));
+  } catch (error) {
+    if (!(error instanceof StorageFailure)) throw error;
+    const { code, hint, message } = error;
+    return { ...degraded(message), code, hint };
+  }
 }
 
 /** Read models, payloads and cells of another log must not be sold as those of this one. */

@@ -1,6 +1,7 @@
 /** Which live sources this installation asks or reads for which court, by its settings alone. */
 import type { Court } from '../courts/court.ts';
-import type { LiveSourceName } from '../events/source.ts';
+import { courts } from '../courts/registry.ts';
+import { LiveSourceName } from '../events/source.ts';
 import { isOnCourtListener } from './courtlistener/courts.ts';
 import { feedsOf } from './rss/addresses.ts';
 import type { SourceSettings } from './settings.ts';
@@ -33,4 +34,11 @@ export function liveCoverage({ courtListener, rss, scotus }: SourceSettings): Li
 export function askableCoverage(settings: SourceSettings): LiveCoverage['sourcesOf'] {
   const { sourcesOf } = liveCoverage(settings);
   return (court) => sourcesOf(court).filter((name) => name !== 'rss');
+}
+
+/** The sources that have a court here. */
+export function configuredSources(settings: SourceSettings): readonly LiveSourceName[] {
+  const { sourcesOf } = liveCoverage(settings);
+  const used = new Set(courts.flatMap(sourcesOf));
+  return LiveSourceName.options.filter((name) => used.has(name));
 }
