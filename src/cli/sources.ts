@@ -20,6 +20,7 @@ import { type ActOptions, actContext, readAct } from './operator-act.ts';
 import { openOwnStorage, openServiceStorage, withStorage } from './service-storage.ts';
 import { addBackfill } from './sources-backfill.ts';
 import { addPauses } from './sources-pause.ts';
+import { addRefresh } from './sources-refresh.ts';
 import { addShow } from './sources-show.ts';
 
 type OpenStorage = (environment: NodeJS.ProcessEnv) => Promise<Storage>;
@@ -60,6 +61,7 @@ export const createSourcesCommand =
       .action((options: TokenOptions) => withStorage(open, context, (storage) => list(storage, context, options)));
     addShow(group, context, open);
     addPauses(group, context, open);
+    addRefresh(group, context, openNew);
     addBackfill(group, context, open);
     const tokens = group
       .command('token')

@@ -61,11 +61,10 @@ export interface SourceRole {
 /** How long an ingest waits for the projection before its look is to be repeated. */
 const PROJECTED_WITHIN_MS = 30_000;
 
-export function startSourceRole(options: SourceRoleOptions): SourceRole {
-  const { storage, config, clock, logger, metrics, owner } = options;
+/** Everything that a look needs. Nothing runs yet, and nothing may be asked before the pauses are known. */
+export function openSourceDesk(options: SourceRoleOptions) {
+  const { storage, clock, logger, metrics, owner } = options;
   const { log, readStore } = storage;
-  const stopping = new AbortController();
-  const { signal } = stopping;
   const http = openHttp(options);
   /** The client of one source; its requests are counted under that name. */
   const httpOf = (source: LiveSourceName): SourceHttp =>
@@ -74,7 +73,6 @@ export function startSourceRole(options: SourceRoleOptions): SourceRole {
   const pauses = createSourcePauses({ log, logger });
   const standings = createStandings({ log, clock, logger });
   const askable = openAskable(options, httpOf);
-
   const desk = createSourceDesk({
     sources: askable.sources,
     pauses,
@@ -87,6 +85,15 @@ export function startSourceRole(options: SourceRoleOptions): SourceRole {
     owner,
     observe: (source, priority, look, seconds) => metrics.caseLookedAt(source, priority, look, seconds),
   });
+  return { http, httpOf, ingest, pauses, standings, askable, desk };
+}
+
+export function startSourceRole(options: SourceRoleOptions): SourceRole {
+  const { storage, config, clock, logger, owner } = options;
+  const { log, readStore } = storage;
+  const stopping = new AbortController();
+  const { signal } = stopping;
+  const { http, pauses, standings, askable, desk } = openSourceDesk(options);
   const watch = createCaseWatch({
     log,
     readStore,
