@@ -93,7 +93,7 @@ export function startSourceRole(options: SourceRoleOptions): SourceRole {
   const { log, readStore } = storage;
   const stopping = new AbortController();
   const { signal } = stopping;
-  const { http, pauses, standings, askable, desk } = openSourceDesk(options);
+  const { http, httpOf, ingest, pauses, standings, askable, desk } = openSourceDesk(options);
   const watch = createCaseWatch({
     log,
     readStore,
