@@ -25,6 +25,13 @@ export function onAbort(signal: AbortSignal, listener: () => void): () => void {
   };
 }
 
+/** Resolves once the signal aborts. */
+export const untilAborted = (signal: AbortSignal): Promise<void> =>
+  new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    else onAbort(signal, resolve);
+  });
+
 function begin(signal: AbortSignal): Waiting {
   const listeners = new Set<() => void>();
   const wakeAll = () => {

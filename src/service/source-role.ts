@@ -22,7 +22,7 @@ import { createCaseWatch } from '../processes/sources/watch.ts';
 import { cases } from '../projections/cases.ts';
 import type { ProjectionRunner } from '../projections/runner.ts';
 import type { Clock } from '../runtime/instant.ts';
-import { onAbort } from '../runtime/on-abort.ts';
+import { untilAborted } from '../runtime/on-abort.ts';
 import type { Rate, SourceBudget } from '../sources/budget.ts';
 import { createCourtListenerClient } from '../sources/courtlistener/client.ts';
 import { createCourtListenerSource } from '../sources/courtlistener/courtlistener-source.ts';
@@ -108,7 +108,7 @@ export function startSourceRole(options: SourceRoleOptions): SourceRole {
   const backfill = createBackfill({ log, readStore, desk, clock, logger, owner });
   // Nothing is asked before the pauses are known, which are read from the log.
   const whenReady = async (run: (signal: AbortSignal) => Promise<void>): Promise<void> => {
-    await Promise.race([pauses.ready, aborted(signal)]);
+    await Promise.race([pauses.ready, untilAborted(signal)]);
     if (!signal.aborted) await run(signal);
   };
   const running: Promise<unknown>[] = [pauses.run(signal), standings.run(signal)];
@@ -204,12 +204,6 @@ function openAskable(
   }
   return { sources, budgets, rates };
 }
-
-const aborted = (signal: AbortSignal): Promise<void> =>
-  new Promise((resolve) => {
-    if (signal.aborted) resolve();
-    else onAbort(signal, resolve);
-  });
 
 function openHttp({ config, logger, userAgent, ownHosts, ownPorts }: SourceRoleOptions): SourceHttp {
   const { allowPrivate } = config.sources;

@@ -7,6 +7,7 @@ import { completeSince, type LookedAt, looksAt, recordFailedLook } from '../../c
 import type { Court } from '../../courts/court.ts';
 import type { LiveSourceName } from '../../events/source.ts';
 import { type Clock, MICROS_PER_MS } from '../../runtime/instant.ts';
+import { untilAborted } from '../../runtime/on-abort.ts';
 import type { Breaker, BreakerState } from '../../sources/breaker.ts';
 import { createBreaker } from '../../sources/breaker.ts';
 import type { AskableSource, Fault, Ingest, Look, Priority, SourceFault } from '../../sources/source.ts';
@@ -22,7 +23,7 @@ import type { Standings } from './standings.ts';
 export interface SourceDeskOptions {
   /** In the order in which they are asked about a court that several cover. */
   readonly sources: readonly AskableSource[];
-  readonly pauses: Pick<SourcePauses, 'isPaused'>;
+  readonly pauses: Pick<SourcePauses, 'isPaused' | 'ready'>;
   readonly standings: Pick<Standings, 'report' | 'of'>;
   readonly ingest: Ingest;
   readonly log: Pick<EventLog, 'append' | 'read'>;
@@ -95,9 +96,11 @@ class Desk implements RunningDesk {
   }
 
   async #run(asked: CaseOfCourt, shared: SharedLook): Promise<Look> {
-    const { log, readStore, clock, owner, logger, leaseMs = LEASE_MS } = this.#options;
+    const { log, readStore, clock, owner, logger, pauses, leaseMs = LEASE_MS } = this.#options;
     const sources = this.#covering(asked.court);
     if (sources.length === 0) return { look: 'not_found' };
+    // A node that has just started does not know the pauses yet.
+    await Promise.race([pauses.ready, untilAborted(shared.signal)]);
     const lease = await lookLease({ log, readStore, clock, owner, durationMs: leaseMs }, asked, shared);
     if ('look' in lease) return lease;
     try {
