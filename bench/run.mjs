@@ -29,6 +29,7 @@ const NAMES = [
   'batch',
   'deliveries',
   'engines',
+  'sources-day',
 ];
 const USAGE = `usage: node bench/run.mjs [NAME…] [--quick] [--json FILE]\nbenchmarks: ${NAMES.join(', ')}`;
 const HERE = fileURLToPath(new URL('.', import.meta.url));

@@ -31,10 +31,9 @@ const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', '
 const DAYS = ['Sun', 'Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat'];
 const two = (value: number): string => String(value).padStart(2, '0');
 
-/** The wall clock of a zone, with a label that may be wrong half of the year, as in appellate feeds. */
-export function timeText(ms: number, zone = 'UTC', label = 'GMT'): string {
-  const part: Record<string, number> = {};
-  const format = new Intl.DateTimeFormat('en-US', {
+const formats = new Map<string, Intl.DateTimeFormat>();
+const formatOf = (zone: string): Intl.DateTimeFormat =>
+  new Intl.DateTimeFormat('en-US', {
     timeZone: zone,
     hourCycle: 'h23',
     year: 'numeric',
@@ -44,6 +43,12 @@ export function timeText(ms: number, zone = 'UTC', label = 'GMT'): string {
     minute: 'numeric',
     second: 'numeric',
   });
+
+/** The wall clock of a zone, with a label that may be wrong half of the year, as in appellate feeds. */
+export function timeText(ms: number, zone = 'UTC', label = 'GMT'): string {
+  const part: Record<string, number> = {};
+  const format = formats.get(zone) ?? formatOf(zone);
+  formats.set(zone, format);
   for (const { type, value } of format.formatToParts(ms)) part[type] = Number(value);
   const { year = 0, month = 1, day = 1, hour = 0, minute = 0, second = 0 } = part;
   const weekday = DAYS[new Date(Date.UTC(year, month - 1, day)).getUTCDay()];
@@ -133,7 +138,14 @@ function appellateItem(feed: CourtFeed, entry: FeedEntry): string {
 
 const ITEMS = { district: districtItem, bankruptcy: bankruptcyItem, nyed: nyedItem, appellate: appellateItem } as const;
 
-export const itemText = (feed: CourtFeed, entry: FeedEntry): string => ITEMS[feed.kind](feed, entry);
+/** An item is shown in hundreds of polls. */
+const texts = new WeakMap<FeedEntry, string>();
+
+export function itemText(feed: CourtFeed, entry: FeedEntry): string {
+  const text = texts.get(entry) ?? ITEMS[feed.kind](feed, entry);
+  texts.set(entry, text);
+  return text;
+}
 
 /** @param builtAt milliseconds; null: a channel without `lastBuildDate`, only with `pubDate` */
 export function feedText(feed: CourtFeed, entries: readonly FeedEntry[], builtAt: number, types: string): string {

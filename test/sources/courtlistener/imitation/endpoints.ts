@@ -83,6 +83,10 @@ export function createEndpoints(rows: Rows, shapes: Shapes) {
     return name === 'docket_entry__docket__court' ? [courtOf(docket)] : own(row, name);
   };
 
+  /** Only to be quick, as below. */
+  const documentsIn = (docket: string | null): readonly DocumentRow[] =>
+    docket ? rows.entriesOf(Number(docket)).flatMap(({ id }) => rows.documentsOf(id)) : [...rows.documents.values()];
+
   const lists: Readonly<Record<string, (query: URLSearchParams) => Omit<Endpoint, 'path' | 'pageSize'>>> = {
     dockets: () => ({
       filters: DOCKETS,
@@ -111,10 +115,10 @@ export function createEndpoints(rows: Rows, shapes: Shapes) {
         }),
       ),
     }),
-    'recap-documents': () => ({
+    'recap-documents': (query) => ({
       filters: DOCUMENTS,
       orderings: [...DATES, 'date_upload'],
-      rows: [...rows.documents.values()].map((row) => ({
+      rows: documentsIn(query.get('docket_entry__docket')).map((row) => ({
         id: row.id,
         values: (name) => documentValues(row, name),
         show: () => shapes.document(row),
