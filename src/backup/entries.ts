@@ -9,7 +9,7 @@ import type { BlobName } from '../storage/payload-store.ts';
 import { unusable } from './manifest.ts';
 
 const Hash = z.string().regex(/^[0-9a-f]{64}$/);
-const Kind = z.enum(['docket', 'target', 'envelope', 'answer', 'pushed']);
+const Kind = z.enum(['docket', 'target', 'envelope', 'answer', 'pushed', 'look']);
 /** It comes from JSON.parse, so that only its outermost shape is in question. */
 const Data = z.custom<JsonObject>((value) => typeof value === 'object' && value !== null && !Array.isArray(value));
 

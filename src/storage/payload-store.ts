@@ -7,8 +7,8 @@ import type { Instant } from '../runtime/instant.ts';
 /** Name of a blob: SHA-256, hex, of its 16 random bytes and its compressed content together. */
 export type BlobName = string;
 
-/** `docket` is kept until redacted; `target` and `envelope` until a delivery is final; `answer` for 30 days; `pushed` until it is applied. */
-export type PayloadKind = 'docket' | 'target' | 'envelope' | 'answer' | 'pushed';
+/** `docket` is kept until redacted; `target` and `envelope` until a delivery is final; `answer` for 30 days; `pushed` until it is applied; `look` until a look at a case ends. */
+export type PayloadKind = 'docket' | 'target' | 'envelope' | 'answer' | 'pushed' | 'look';
 
 export interface StoredPayload {
   readonly name: BlobName;

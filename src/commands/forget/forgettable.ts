@@ -13,8 +13,8 @@ export interface ForgetPorts {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** What somebody pushed is removed as soon as it is applied, so no order has to wait for it. */
-export type ForgettableKind = Exclude<PayloadKind, 'pushed'>;
+/** What somebody pushed is removed as soon as it is applied, and so are pages of a look: no order has to wait for them. */
+export type ForgettableKind = Exclude<PayloadKind, 'pushed' | 'look'>;
 
 /** One content that goes. */
 export interface Forgettable {

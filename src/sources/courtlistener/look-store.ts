@@ -17,6 +17,9 @@ export interface LookStorePorts {
   readonly clock: Clock;
 }
 
+/** Whether a case must be forgotten, by its court's code and its number. */
+export type IsForgotten = (court: string, caseNumber: string) => Promise<boolean>;
+
 export interface KeptLook {
   readonly cell: string;
   readonly version: number;
@@ -42,6 +45,7 @@ const Page = z.object({
 
 const Kept = z.object({ look: CaseLook.nullable(), partiesAt: Instant.nullable(), at: Instant });
 
+const CELL = /^courtlistener-look-([a-z0-9_]+)-(.+)$/;
 const cellOf = (court: Court, caseNumber: string): string => `courtlistener-look-${court.code}-${caseNumber}`;
 
 /** A look that nobody has continued for so long is forgotten: its cursors mean little by then. */
@@ -70,26 +74,33 @@ export function createLookStore({ readStore, payloads, clock }: LookStorePorts) 
     look === null ? [] : listsOf(look).flatMap(({ list }) => list.pages);
 
   /**
-   * Removes pages that no look names any longer: of a process that died, and of looks that nobody continued. Returns
-   * how many.
+   * Removes pages that no look names any longer: of a process that died, of looks that nobody continued, and of cases
+   * that must be forgotten. Returns how many.
    */
-  async function removeForsaken(signal?: AbortSignal): Promise<number> {
+  async function removeForsaken(isForgotten: IsForgotten = async () => false, signal?: AbortSignal): Promise<number> {
+    const named = new Map<string, ReadonlySet<BlobName>>();
     let removed = 0;
-    for await (const { name } of payloads.list('pushed', toInstant(clock.now() - ORPHANED_AFTER))) {
+    for await (const { name } of payloads.list('look', toInstant(clock.now() - ORPHANED_AFTER))) {
       if (signal?.aborted || removed >= MOST_REMOVED) break;
-      const page = pageIn(await payloads.get(name));
-      if (page === null || namesIn((await read(page.look)).look).includes(name)) continue;
+      const page = await payloads.get(name).then(pageIn, () => null);
+      if (page && !named.has(page.look)) named.set(page.look, new Set(await needed(page.look, isForgotten)));
+      if (page && named.get(page.look)?.has(name)) continue;
       await payloads.remove(name);
       removed++;
     }
     return removed;
   }
 
+  async function needed(cell: string, isForgotten: IsForgotten): Promise<readonly BlobName[]> {
+    const [, court = '', caseNumber = ''] = CELL.exec(cell) ?? [];
+    return (await isForgotten(court, caseNumber)) ? [] : namesIn((await read(cell)).look);
+  }
+
   return {
     of: (court: Court, caseNumber: string) => read(cellOf(court, caseNumber)),
     write,
     putPage: (kept: KeptLook, page: LookedPage): Promise<BlobName> =>
-      payloads.put('pushed', Buffer.from(JSON.stringify({ look: kept.cell, ...page } as unknown as Json))),
+      payloads.put('look', Buffer.from(JSON.stringify({ look: kept.cell, ...page } as unknown as Json))),
     /** Null if one is missing: then the look has to begin again. */
     async pages(names: readonly BlobName[]): Promise<readonly LookedPage[] | null> {
       const found = await payloads.getMany(names);

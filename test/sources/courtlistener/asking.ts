@@ -1,74 +1,20 @@
-/** The source `courtlistener` over real sockets and a real ingest, with a budget in memory that counts what it gives. */
+/** The source `courtlistener` over real sockets, with the service's own client, budget and ingest. */
 import { randomUUID } from 'node:crypto';
-import { request as httpRequest } from 'node:http';
 import { ingestDocket } from '../../../src/commands/docket/ingest.ts';
 import { loadDocket } from '../../../src/commands/docket/load.ts';
 import { createSourceCases } from '../../../src/processes/sources/source-cases.ts';
 import { sourceCases } from '../../../src/projections/source-cases.ts';
-import type { Clock, Instant, Micros } from '../../../src/runtime/instant.ts';
-import type { Rate, SourceBudget } from '../../../src/sources/budget.ts';
+import type { Instant, Micros } from '../../../src/runtime/instant.ts';
+import type { Rate } from '../../../src/sources/budget.ts';
 import { createCourtListenerClient } from '../../../src/sources/courtlistener/client.ts';
 import { createCourtListenerSource } from '../../../src/sources/courtlistener/courtlistener-source.ts';
 import { createLookStore } from '../../../src/sources/courtlistener/look-store.ts';
-import type { SourceHttp } from '../../../src/sources/http/source-http.ts';
+import { createSourceHttp } from '../../../src/sources/http/create-source-http.ts';
+import { createSharedBudget } from '../../../src/sources/shared-budget.ts';
 import type { Look, Priority } from '../../../src/sources/source.ts';
 import { court, openWorld, TestClock } from '../../dockets/world.ts';
 import { type CourtListenerImitation, openCourtListener } from './court-listener.ts';
 import type { ImitatedRate } from './imitation/rates.ts';
-
-/** Real requests by node:http, without redirects. */
-export const plainHttp: SourceHttp = {
-  send: ({ url, method = 'GET', headers = {}, body, maxBytes, signal }) =>
-    new Promise((resolve) => {
-      const failed = (reason: string) => resolve({ fault: 'connection', reason, retryAt: null });
-      const request = httpRequest(url, { method, headers, agent: false, ...(signal ? { signal } : {}) }, (response) => {
-        const chunks: Buffer[] = [];
-        let bytes = 0;
-        response.on('data', (chunk: Buffer) => {
-          bytes += chunk.length;
-          if (bytes > maxBytes) request.destroy(new Error('too large'));
-          else chunks.push(chunk);
-        });
-        response.on('error', (error) => failed(error.message));
-        response.on('end', () =>
-          resolve({
-            status: response.statusCode ?? 0,
-            headers: Object.fromEntries(Object.entries(response.headers).map(([name, value]) => [name, String(value)])),
-            body: Buffer.concat(chunks),
-          }),
-        );
-      });
-      request.on('error', (error) => failed(error.message));
-      request.end(body);
-    }),
-  close: async () => {},
-};
-
-/** Rolling windows in memory, as the budget shared by all nodes has them. */
-export function memoryBudget(clock: Clock, rates: readonly Rate[] = []) {
-  let taken: Micros[] = [];
-  let heldUntil: Micros | null = null;
-  const priorities: Priority[] = [];
-  const budget: SourceBudget = {
-    async take(priority) {
-      const now = clock.now();
-      if (heldUntil !== null && heldUntil > now) return { taken: false, retryAt: heldUntil };
-      for (const { requests, micros } of rates) {
-        const within = taken.filter((at) => at > now - micros);
-        const oldest = within[within.length - requests];
-        if (within.length >= requests && oldest !== undefined) return { taken: false, retryAt: oldest + micros };
-      }
-      taken = [...taken, now];
-      priorities.push(priority);
-      return { taken: true };
-    },
-    async hold(until) {
-      heldUntil = Math.max(heldUntil ?? 0, until);
-    },
-    standing: async () => ({ rates: [], heldUntil }),
-  };
-  return { budget, priorities, heldUntil: () => heldUntil };
-}
 
 export interface AskingOptions {
   readonly clock?: TestClock;
@@ -84,14 +30,28 @@ export async function openAsking(options: AskingOptions = {}) {
   const world = await openWorld(clock, [sourceCases]);
   const site: CourtListenerImitation = await openCourtListener({ clock, rates: options.rates ?? [] });
   const errors: string[] = [];
-  const counted = memoryBudget(clock, options.budget ?? []);
+  const budget = createSharedBudget({
+    readStore: world.storage.readStore,
+    clock,
+    name: 'courtlistener',
+    rates: options.budget ?? [],
+  });
+  const priorities: Priority[] = [];
+  const counting: typeof budget = {
+    ...budget,
+    take(priority) {
+      priorities.push(priority);
+      return budget.take(priority);
+    },
+  };
+  const http = createSourceHttp({ userAgent: 'docket-test', allowPrivate: [new URL(site.url).host] });
 
   /** As a node has it after a restart: nothing in memory. */
   function node(token = options.token ?? site.token) {
     const { storage } = world;
     const client = createCourtListenerClient({
-      http: plainHttp,
-      budget: counted.budget,
+      http,
+      budget: counting,
       clock,
       url: site.url,
       token,
@@ -113,7 +73,8 @@ export async function openAsking(options: AskingOptions = {}) {
     site,
     clock,
     errors,
-    counted,
+    priorities,
+    heldUntil: async (): Promise<Micros | null> => (await budget.standing()).heldUntil,
     node,
     knownOf,
     async ask(
@@ -166,6 +127,7 @@ export async function openAsking(options: AskingOptions = {}) {
       return events.filter(({ type }) => type === 'DocketChecked').map(({ data }) => data);
     },
     async close(): Promise<void> {
+      await http.close();
       await site.close();
       await world.close();
     },

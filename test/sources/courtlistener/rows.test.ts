@@ -80,7 +80,7 @@ describe('CourtListener, as recorded', () => {
     const look = await world.ask('ilnd', NUMBER);
     expect(look).toMatchObject({ look: 'partial', because: { fault: 'throttled', retryAt: expect.any(Number) } });
     if (look.look !== 'partial') throw new Error('not partial');
-    expect(world.counted.heldUntil()).toBe(look.because.retryAt);
+    expect(await world.heldUntil()).toBe(look.because.retryAt);
     const pages = () =>
       world.site.requests.filter(({ url, status }) => url.startsWith('docket-entries') && status === 200);
     expect(pages()).toHaveLength(2);
@@ -121,7 +121,7 @@ describe('CourtListener, as recorded', () => {
     world.site.setRates([{ requests: 1, micros: 60_000_000 }]);
     const look = await world.ask('ilnd', NUMBER);
     expect(look).toMatchObject({ because: { fault: 'throttled' } });
-    expect(world.counted.heldUntil()).toBeGreaterThan(world.clock.now());
+    expect(await world.heldUntil()).toBeGreaterThan(world.clock.now());
   });
 
   it('row 7: entries are read by cursor, in the order of their changes', async () => {

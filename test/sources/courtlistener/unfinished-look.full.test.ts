@@ -37,8 +37,7 @@ describe('a look at a docket of 2,500 entries with the smallest budget', () => {
     );
     // Nothing is kept of a look that is over.
     const left = [];
-    for await (const blob of world.world.storage.payloads.list('pushed', '2100-01-01T00:00:00.000000Z'))
-      left.push(blob);
+    for await (const blob of world.world.storage.payloads.list('look', '2100-01-01T00:00:00.000000Z')) left.push(blob);
     expect(left).toEqual([]);
     expect((await world.checks(stream)).at(-1)).toMatchObject({ complete: true });
   }, 60_000);

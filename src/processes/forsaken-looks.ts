@@ -1,0 +1,40 @@
+/** Removes what unfinished looks at cases have kept, once nobody will continue them. */
+import { knownStreamOf } from '../commands/docket/alias.ts';
+import { parseCaseNumber } from '../courts/case-number.ts';
+import { findCourt } from '../courts/registry.ts';
+import { DocketForgotten } from '../events/docket.ts';
+import { type Clock, MICROS_PER_SECOND, type Micros } from '../runtime/instant.ts';
+import { createLookStore } from '../sources/courtlistener/look-store.ts';
+import type { EventLog } from '../storage/event-log.ts';
+import type { PayloadStore } from '../storage/payload-store.ts';
+import type { ReadStore } from '../storage/read-store.ts';
+
+export interface ForsakenLooksPorts {
+  readonly log: Pick<EventLog, 'read'>;
+  readonly readStore: Pick<ReadStore, 'cell' | 'compareAndSet'>;
+  readonly payloads: PayloadStore;
+  readonly clock: Clock;
+}
+
+/** A round reads every page that is older than a day. */
+const EVERY: Micros = 3_600 * MICROS_PER_SECOND;
+
+/** @returns removes what is forsaken, at most once an hour, and says how much that was */
+export function forsakenLooks({ log, readStore, payloads, clock }: ForsakenLooksPorts) {
+  const looks = createLookStore({ readStore, payloads, clock });
+  let next: Micros = 0;
+
+  async function isForgotten(code: string, written: string): Promise<boolean> {
+    const court = findCourt(code);
+    const number = court && parseCaseNumber(court, written);
+    const stream = court && number && (await knownStreamOf(log, court, number));
+    return stream !== null && (await log.read(stream)).at(-1)?.type === DocketForgotten.type;
+  }
+
+  return async (signal?: AbortSignal): Promise<number> => {
+    if (clock.now() < next) return 0;
+    const removed = await looks.removeForsaken(isForgotten, signal);
+    next = clock.now() + EVERY;
+    return removed;
+  };
+}
