@@ -315,6 +315,7 @@ async function start(config: Config, options: ServiceOptions, undo: Undo): Promi
         ? undefined
         : { secret: config.sources.courtListener.webhookSecret, metrics },
     coverage: liveCoverage(config.sources),
+    refresh: sources.refresh,
     tracer,
     mcpOrigins: { allowed: config.mcpAllowedOrigins, loopback: !config.production },
   });

@@ -13,13 +13,16 @@ import type { LiveSourceMetrics } from '../http/admin/metrics/source-metrics.ts'
 import { createBackfill } from '../processes/sources/backfill.ts';
 import { feedCoverage } from '../processes/sources/feed-coverage.ts';
 import { createFeeds, type Feeds, type FeedsPorts } from '../processes/sources/feeds.ts';
+import { createRefresh, type Refresh } from '../processes/sources/refresh.ts';
 import { createSourceCases } from '../processes/sources/source-cases.ts';
 import { createSourceDesk, type RunningDesk } from '../processes/sources/source-desk.ts';
 import { createSourcePauses, type SourcePauses } from '../processes/sources/source-pauses.ts';
 import { sourcesContext } from '../processes/sources/sources-context.ts';
 import { createStandings, type Standings } from '../processes/sources/standings.ts';
+import { createUnpaidLooks } from '../processes/sources/unpaid-looks.ts';
 import { createCaseWatch } from '../processes/sources/watch.ts';
 import { cases } from '../projections/cases.ts';
+import { createFreshness } from '../projections/freshness.ts';
 import type { ProjectionRunner } from '../projections/runner.ts';
 import type { Clock } from '../runtime/instant.ts';
 import { untilAborted } from '../runtime/on-abort.ts';
@@ -52,6 +55,8 @@ export interface SourceRoleOptions {
 
 export interface SourceRole {
   readonly desk: RunningDesk;
+  /** Asks sources while paid queries wait; undefined if no source can be asked. */
+  readonly refresh: Refresh | undefined;
   readonly pauses: SourcePauses;
   readonly standings: Standings;
   /** Ends the looks and processes that are under way, and releases every lease. */
@@ -121,12 +126,23 @@ export function startSourceRole(options: SourceRoleOptions): SourceRole {
     );
   }
 
+  const refresh = createRefresh({
+    log,
+    desk,
+    freshness: createFreshness({ log, runner: options.runner, projection: cases.name }),
+    unpaid: createUnpaidLooks(readStore, clock),
+    clock,
+    logger,
+  });
+
   return {
     desk,
+    refresh: askable.sources.length > 0 ? refresh : undefined,
     pauses,
     standings,
     async stop() {
       stopping.abort();
+      refresh.stop();
       await Promise.all([desk.stop(), ...running]);
       await http.close();
     },

@@ -34,6 +34,9 @@ import { SolanaKey } from '../../src/solana/keys.ts';
 import { startLocalChain } from '../../src/solana/local/start-local-chain.ts';
 import { createRpcChain } from '../../src/solana/rpc-chain.ts';
 import { readJuriscraperDocket } from '../../src/sources/juriscraper/juriscraper.ts';
+import type { AskableSource } from '../../src/sources/source.ts';
+import type { Storage } from '../../src/storage/storage.ts';
+import { openRefreshing } from '../sources/refreshing.ts';
 import { newTestMasterKeys, testKeyCalls, testResultIds } from '../support/key-calls.ts';
 import { ChainRpc } from '../support/rpc.ts';
 import { openTestStorage } from '../support/storage.ts';
@@ -50,6 +53,8 @@ export async function openWorld({
   unknownTokensPerMinute = null,
   webhookSecret = null,
   logger = silent,
+  sources,
+  lookMs,
 }: {
   readonly clock?: Clock;
   readonly slotMs?: number;
@@ -59,6 +64,10 @@ export async function openWorld({
   readonly webhookSecret?: string | null;
   /** Of the public port. */
   readonly logger?: Logger;
+  /** Live sources that paid queries ask; none if left out. */
+  readonly sources?: (parts: { readonly storage: Storage; readonly clock: Clock }) => readonly AskableSource[];
+  /** How long a query waits for them, milliseconds. */
+  readonly lookMs?: number;
 } = {}) {
   const directory = await mkdtemp(join(tmpdir(), 'http-world-'));
   const local = await startLocalChain({
@@ -108,6 +117,7 @@ export async function openWorld({
     draining: draining.signal,
     logger: silent,
   };
+  const refreshing = sources && openRefreshing({ storage, runner, clock }, sources({ storage, clock }), lookMs);
   const service = { publicUrl: 'https://dockets.example', clock };
   const apps: ReturnType<typeof buildApp>[] = [];
   /** Another node of the same service. */
@@ -127,6 +137,7 @@ export async function openWorld({
       localRpcUrl: local.url,
       mcpOrigins: { allowed: [], loopback: true },
       webhooks: webhookSecret === null ? undefined : { secret: webhookSecret },
+      refresh: refreshing?.refresh,
       push: { sources: known, folder: join(directory, 'pushed'), unknownTokensPerMinute, steadyClock },
     });
     apps.push(app);
@@ -209,6 +220,7 @@ export async function openWorld({
     async close(): Promise<void> {
       draining.abort();
       stopping.abort();
+      await refreshing?.close();
       await following;
       await Promise.all(apps.map((app) => app.close()));
       await runner.stop();

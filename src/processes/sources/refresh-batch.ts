@@ -5,7 +5,6 @@ import {
   type Answered,
   type AskedFor,
   afterLook,
-  LOOK_MS,
   type LookedUp,
   notInTime,
   type Refresh,
@@ -31,7 +30,7 @@ export async function refreshedBatch<Answer extends OneAnswer>(
   read: () => Promise<readonly (Answer | Problem)[]>,
 ): Promise<readonly (Answer | Problem)[]> {
   if (refresh === undefined) return read();
-  const until = performance.now() + LOOK_MS;
+  const until = performance.now() + refresh.lookMs;
   const first = await read();
   const needed = new Map<string, { readonly one: AskedFor; readonly read: Answered | Problem }>();
   const keys = asked.map((one, index) => {

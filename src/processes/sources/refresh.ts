@@ -10,6 +10,7 @@ import { parseCaseNumber } from '../../courts/case-number.ts';
 import type { Court } from '../../courts/court.ts';
 import { type ErrorCode, isProblem, type Problem, problem } from '../../errors.ts';
 import { type LiveSourceName, sourceStream } from '../../events/source.ts';
+import type { Freshness } from '../../projections/freshness.ts';
 import type { CaseAnswerMeta, OfDocket } from '../../queries/case-answer.ts';
 import { type Clock, MICROS_PER_MS, MICROS_PER_SECOND, type Micros, toMicros } from '../../runtime/instant.ts';
 import { onAbort } from '../../runtime/on-abort.ts';
@@ -21,7 +22,7 @@ import type { CaseOfCourt, SourceDesk } from './desk.ts';
 import type { Asker, UnpaidLooks } from './unpaid-looks.ts';
 
 /** How long a query waits for sources: its deadline of 20 s less what composing its answer may take. */
-export const LOOK_MS = 15_000;
+const LOOK_MS = 15_000;
 /** How long a look may go on after its query has been answered. */
 const GOES_ON_MS = 120_000;
 /** Looks of one node that queries wait for or have left behind. Beyond it queries answer with what is known. */
@@ -54,6 +55,8 @@ export interface LookedUp {
 }
 
 export interface Refresh {
+  /** How long a query waits for sources, milliseconds from its start. */
+  readonly lookMs: number;
   /** The source that is asked about an unknown case of a court first; null if there is none. */
   sourceOf(court: Court): LiveSourceName | null;
   /** Whether what was read makes a look necessary. */
@@ -75,7 +78,7 @@ export async function refreshed<Answer extends Answered>(
   read: () => Promise<Answer | Problem>,
 ): Promise<Answer | Problem> {
   if (refresh === undefined) return read();
-  const until = performance.now() + LOOK_MS;
+  const until = performance.now() + refresh.lookMs;
   const first = await read();
   if (!refresh.needsLook(asked, first)) return first;
   const looked = await refresh.look(asked, first, call, until);
@@ -98,12 +101,16 @@ export function afterLook<Answer extends object>(
 export interface RefreshOptions {
   readonly desk: Pick<SourceDesk, 'look' | 'sourcesFor'>;
   readonly log: Pick<EventLog, 'append' | 'read'>;
+  /** Of the read model of cases. */
+  readonly freshness: Freshness;
   readonly unpaid: UnpaidLooks;
   readonly clock: Clock;
   readonly logger: TroubleLogger;
+  readonly lookMs?: number | undefined;
 }
 
-export function createRefresh({ desk, log, unpaid, clock, logger }: RefreshOptions): Refresh {
+export function createRefresh(options: RefreshOptions): Refresh {
+  const { desk, log, freshness, unpaid, clock, logger, lookMs = LOOK_MS } = options;
   const trouble = new Trouble(logger, { component: 'refresh' });
   const running = new Map<string, Promise<Look>>();
   const stopping = new AbortController();
@@ -179,13 +186,18 @@ export function createRefresh({ desk, log, unpaid, clock, logger }: RefreshOptio
     }
     const shown = await inTime(joined ?? begin(key, one, giveBack), until, call.signal);
     if (shown === null) return { readAgain: true, otherwise: unavailable(null, clock.now()) };
-    if (hasShown(shown)) return { readAgain: true, otherwise: null };
+    if (hasShown(shown)) {
+      // Otherwise a known case would be read as it was before the look.
+      await freshness.showsEverything();
+      return { readAgain: true, otherwise: null };
+    }
     if (shown.look === 'failed') return { readAgain: isKnown, otherwise: unavailable(shown.because, clock.now()) };
     if (isKnown || read.problem !== 'case_not_found') return { readAgain: isKnown, otherwise: isKnown ? null : read };
     return wanted(one, call, read);
   }
 
   return {
+    lookMs,
     sourceOf: (court) => desk.sourcesFor(court)[0] ?? null,
     needsLook({ court, caseId }, read) {
       if (desk.sourcesFor(court).length === 0) return false;

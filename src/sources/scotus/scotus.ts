@@ -35,6 +35,8 @@ export interface SupremeCourtOptions {
   /** With `{number}`; null: the Court's own address. */
   readonly url: string | null;
   readonly sleep?: (ms: number, signal: AbortSignal) => Promise<void>;
+  /** Between two requests of this node; one second if left out. */
+  readonly spacing?: Micros;
 }
 
 export function createSupremeCourt(options: SupremeCourtOptions): AskableSource {
@@ -102,14 +104,14 @@ function recorded(outcome: Awaited<ReturnType<Asking['ingest']>>, look: 'complet
 /** Waits until the request before has been a second ago. A fault if too many wait already. */
 type Spacing = (asking: Asking) => Promise<Fault | null>;
 
-function createSpacing({ clock, sleep = pause }: SupremeCourtOptions): Spacing {
+function createSpacing({ clock, sleep = pause, spacing = SCOTUS_SPACING }: SupremeCourtOptions): Spacing {
   let next: Micros = 0;
   return async (asking) => {
     const now = clock.now();
     // A clock that was set back must not close the source.
-    const at = next > now + MAX_TURN + SCOTUS_SPACING ? now : Math.max(now, next);
+    const at = next > now + MAX_TURN + spacing ? now : Math.max(now, next);
     if (at - now > MAX_TURN) return fault('budget', 'too many requests wait for their turn', at);
-    next = at + SCOTUS_SPACING;
+    next = at + spacing;
     if (at > now) await sleep(Math.ceil((at - now) / MICROS_PER_MS), asking.signal);
     return null;
   };

@@ -53,6 +53,8 @@ export interface SupremeCourt {
   misses: Miss;
   /** Null: it answers. */
   fault: Fault | null;
+  /** Forgets the requests that have come. */
+  forget(): void;
   /** Resolves once this many requests have come. */
   asked(count: number): Promise<void>;
   /** Answers what hangs, and hangs no longer. */
@@ -151,6 +153,10 @@ export async function openSupremeCourt({
     remove: (number) => void kept.delete(number),
     misses,
     fault: null,
+    forget() {
+      requests.length = 0;
+      arrived = 0;
+    },
     asked: (count) =>
       arrived >= count ? Promise.resolve() : new Promise((resolve) => waiting.push({ count, resolve })),
     release() {
