@@ -217,6 +217,23 @@ describe('the projection of cases', () => {
     expect(fold.case).toMatchObject({ checked: false, dataAsOf: null });
   });
 
+  it('shows the time of which feeds said nothing, until a complete look after it; the case becomes no younger', () => {
+    const look = (askedAt: string, more: object = {}) =>
+      DocketChecked.of({ source: 'x', askedAt, complete: false, outcome: 'partial', ingestId: null, ...more });
+    const fold = new Fold().then(DocketOpened.of({ court: 'cand', caseNumber: '3:24-cv-01234' }), look(NOON));
+    const first = { from: '2026-03-01T13:00:00.000000Z', to: '2026-03-01T15:00:00.000000Z' };
+    const second = { from: '2026-03-01T18:00:00.000000Z', to: '2026-03-01T19:00:00.000000Z' };
+    fold.then(look('2026-03-01T16:00:00.000000Z', { gap: first }));
+    expect(fold.case).toMatchObject({ dataAsOf: NOON, gap: first });
+    fold.then(look('2026-03-01T19:30:00.000000Z', { gap: second }));
+    expect(fold.case).toMatchObject({ dataAsOf: NOON, gap: { from: first.from, to: second.to } });
+    fold.then(look(LATER));
+    fold.then(look('2026-03-01T18:30:00.000000Z', { complete: true }));
+    expect(fold.case).toHaveProperty('gap');
+    fold.then(look(LATER, { complete: true, outcome: 'unchanged' }));
+    expect(fold.case).not.toHaveProperty('gap');
+  });
+
   it('names the source of the newest look, unless that was a file', () => {
     const look = (source: string, askedAt: string) =>
       checked({ source, askedAt, complete: true, outcome: 'unchanged', ingestId: null });

@@ -10,7 +10,7 @@ import { pause } from '../../runtime/pause.ts';
 import type { SourceHttp } from '../../sources/http/source-http.ts';
 import type { CourtFeed } from '../../sources/rss/addresses.ts';
 import { type FeedMemory, readMemory, writeMemory } from '../../sources/rss/feed-memory.ts';
-import { FAILING_AFTER, INTERVAL, isSilent } from '../../sources/rss/feed-rules.ts';
+import { FAILING_AFTER, INTERVAL, isSilent, LONGEST_WAIT } from '../../sources/rss/feed-rules.ts';
 import type { FeedCase } from '../../sources/rss/snapshots.ts';
 import type { Ingest } from '../../sources/source.ts';
 import type { CommandContext, EventLog } from '../../storage/event-log.ts';
@@ -166,9 +166,9 @@ export function createFeeds(ports: FeedsPorts): Feeds {
     dueAt.set(code, now + INTERVAL);
     try {
       const { version, memory } = await readMemory(readStore, code);
-      if (memory.nextAt > now) {
-        // A clock that was set back must not stop the polls.
-        dueAt.set(code, Math.min(memory.nextAt, now + 24 * 12 * INTERVAL));
+      // No wait is longer; a clock that was ahead and is set back must not stop the polls.
+      if (memory.nextAt > now && memory.nextAt <= now + LONGEST_WAIT) {
+        dueAt.set(code, memory.nextAt);
         return;
       }
       const claimed = { ...memory, nextAt: now + INTERVAL };

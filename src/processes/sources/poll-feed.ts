@@ -1,4 +1,5 @@
 /** One poll of one court's feed: fetched, read, recorded, and only then remembered (docs/design/sources.md#feeds). */
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { MICROS_PER_SECOND, type Micros, toInstant } from '../../runtime/instant.ts';
 import type { SourceHttp, SourceResponse } from '../../sources/http/source-http.ts';
 import type { CourtFeed } from '../../sources/rss/addresses.ts';
@@ -113,6 +114,7 @@ export async function pollFeed(
   return { poll: { ...poll, fault: null }, memory };
 }
 
+const ITEMS_IN_A_TURN = 250;
 /** Cases of one feed that could not be recorded. */
 const MOST_FAILURES = 3;
 /** The longest known, and a little more: an item with a date of long ago must not hide gaps. */
@@ -166,7 +168,9 @@ async function recordItems(
 ): Promise<RecordedItems> {
   const items: ReadItem[] = [];
   const unread: string[] = [];
-  for (const one of raw) {
+  for (const [index, one] of raw.entries()) {
+    // Other work of the node has its turn.
+    if (index % ITEMS_IN_A_TURN === ITEMS_IN_A_TURN - 1) await nextTurn();
     const item = readItem(court, one, askedAt);
     if ('unread' in item) unread.push(keyOfRaw(one));
     else items.push(item);

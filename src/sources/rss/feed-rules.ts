@@ -24,6 +24,9 @@ export function nextPoll(now: Micros, failures: number, retryAt: Micros | null, 
   return Math.max(now + wait, Math.min(retryAt ?? 0, now + DAY)) + Math.floor(JITTER * random);
 }
 
+/** What no wait exceeds. */
+export const LONGEST_WAIT: Micros = DAY + HOUR;
+
 /** Failures in a row before the court counts as failing: one time-out is nothing. */
 export const FAILING_AFTER = 3;
 

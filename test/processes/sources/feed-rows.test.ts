@@ -120,6 +120,15 @@ describe('feeds (docs/design/sources.md#feeds)', () => {
     for (const court of COURTS) expect(world.server.requests(court)).toHaveLength(1);
   });
 
+  it('are polled again after a clock that was a year ahead is set back', async () => {
+    world.move(365 * 24 * 3_600_000_000);
+    await world.step();
+    world.move(-365 * 24 * 3_600_000_000);
+    world.reopen();
+    await world.step();
+    expect(world.server.requests('ilnd')).toHaveLength(2);
+  });
+
   it('are not polled while they are paused', async () => {
     world.script.isPaused = (court) => court === 'ilnd';
     await world.step();
