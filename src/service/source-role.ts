@@ -30,6 +30,7 @@ import type { Rate, SourceBudget } from '../sources/budget.ts';
 import { createCourtListenerClient } from '../sources/courtlistener/client.ts';
 import { createCourtListenerSource } from '../sources/courtlistener/courtlistener-source.ts';
 import { createLookStore } from '../sources/courtlistener/look-store.ts';
+import { liveCoverage } from '../sources/coverage.ts';
 import { createSourceHttp } from '../sources/http/create-source-http.ts';
 import { observedHttp } from '../sources/http/observed-http.ts';
 import type { SourceHttp } from '../sources/http/source-http.ts';
@@ -38,6 +39,7 @@ import { createSupremeCourt, SCOTUS_RATES } from '../sources/scotus/scotus.ts';
 import { createSharedBudget } from '../sources/shared-budget.ts';
 import type { AskableSource, Ingest } from '../sources/source.ts';
 import type { Storage } from '../storage/storage.ts';
+import { sourceGauges } from './source-gauges.ts';
 
 export interface SourceRoleOptions {
   readonly storage: Storage;
@@ -94,7 +96,7 @@ export function openSourceDesk(options: SourceRoleOptions) {
 }
 
 export function startSourceRole(options: SourceRoleOptions): SourceRole {
-  const { storage, config, clock, logger, owner } = options;
+  const { storage, config, clock, logger, metrics, owner } = options;
   const { log, readStore } = storage;
   const stopping = new AbortController();
   const { signal } = stopping;
@@ -109,6 +111,7 @@ export function startSourceRole(options: SourceRoleOptions): SourceRole {
     clock,
     logger,
     owner,
+    observe: (standing) => metrics.casesWatched(standing),
   });
   const backfill = createBackfill({ log, readStore, desk, clock, logger, owner });
   // Nothing is asked before the pauses are known, which are read from the log.
@@ -116,6 +119,16 @@ export function startSourceRole(options: SourceRoleOptions): SourceRole {
     await Promise.race([pauses.ready, untilAborted(signal)]);
     if (!signal.aborted) await run(signal);
   };
+  const { budgets } = askable;
+  metrics.watchSources(
+    sourceGauges({
+      readStore,
+      clock,
+      coverage: liveCoverage(config.sources),
+      budgets,
+      breaker: (source) => desk.breaker(source),
+    }),
+  );
   const running: Promise<unknown>[] = [pauses.run(signal), standings.run(signal)];
   const feeds = openFeeds(options, { http: httpOf('rss'), ingest, pauses, standings });
   if (feeds) running.push(whenReady((ending) => feeds.run(ending)));

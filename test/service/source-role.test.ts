@@ -81,6 +81,9 @@ describe('the role of sources', () => {
     const text = await metrics.text();
     const count = courtListener.requests.length;
     expect(text).toContain(`docket_source_requests_total{source="courtlistener",outcome="ok"} ${count}`);
+    expect(text).toContain(`docket_source_budget_left{source="courtlistener",window="minute"} ${1_000 - count}`);
+    expect(text).toContain('docket_source_breaker{source="courtlistener",state="closed"} 1');
+    expect(text).toContain('docket_source_courts{source="courtlistener",standing="working"} 205');
   });
 
   it('spends no more than its budget, and says when it goes on', async () => {

@@ -2,7 +2,7 @@
 import type { LiveSourceName } from '../../events/source.ts';
 import type { Micros } from '../../runtime/instant.ts';
 import type { Rate } from '../../sources/budget.ts';
-import { planDay, type SourcePlan } from '../../sources/watch-plan.ts';
+import { dueAt, planDay, type SourcePlan } from '../../sources/watch-plan.ts';
 import { type Agenda, type AgendaItem, type AgendaOptions, readAgenda } from './agenda.ts';
 import type { Watching } from './watched.ts';
 
@@ -31,4 +31,31 @@ export function reportOf({ items, unasked }: Agenda, rates: RatesOf, now: Micros
   }
   const plans = [...bySource].map(([source, cases]) => [source, planDay(cases, rates(source), now)] as const);
   return { sources: Object.fromEntries(plans), unasked };
+}
+
+/** How the watch does, in numbers. */
+export interface WatchStanding {
+  readonly cases: number;
+  /** Cases that are older than their cadence allows. */
+  readonly overdue: number;
+  /** Cases that the budgets cannot keep fresh. */
+  readonly unaffordable: number;
+  /** Cases with filings whose text only a complete look will show. */
+  readonly awaitingText: number;
+}
+
+export function standingOf(
+  items: readonly AgendaItem[],
+  unasked: number,
+  { sources }: FreshnessReport,
+  now: Micros,
+): WatchStanding {
+  const watched = items.filter(({ isWanted }) => !isWanted);
+  const unaffordable = Object.values(sources).reduce((sum, { cannotBeKept }) => sum + cannotBeKept, 0);
+  return {
+    cases: watched.length + unasked,
+    overdue: watched.filter((item) => dueAt(item) < now).length,
+    unaffordable,
+    awaitingText: watched.filter(({ stubsSince }) => stubsSince !== null).length,
+  };
 }

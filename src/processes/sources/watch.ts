@@ -18,7 +18,7 @@ import { Trouble } from '../../storage/trouble.ts';
 import { whileHeld } from '../../storage/while-held.ts';
 import { type AgendaItem, type AgendaOptions, backOff, readAgenda } from './agenda.ts';
 import type { SourceDesk } from './desk.ts';
-import { type RatesOf, reportOf } from './freshness.ts';
+import { type RatesOf, reportOf, standingOf, type WatchStanding } from './freshness.ts';
 import { FreshnessAlarm } from './freshness-alarm.ts';
 import { LookBackOff } from './look-back-off.ts';
 import { watchedSince } from './watched.ts';
@@ -37,6 +37,8 @@ export interface CaseWatchOptions {
   readonly owner: string;
   /** How often the read model is read, microseconds; a minute if omitted. */
   readonly agendaEvery?: Micros;
+  /** Called with each reading, for metrics; null once this node no longer keeps cases fresh. */
+  observe?(standing: WatchStanding | null): void;
 }
 
 export interface CaseWatch {
@@ -119,6 +121,7 @@ export function createCaseWatch(options: CaseWatchOptions): CaseWatch {
         }
       },
       failed: (error) => trouble.failed(error, 'watched cases cannot be looked at; retrying'),
+      ended: () => options.observe?.(null),
     });
   }
 
@@ -149,7 +152,9 @@ export function createCaseWatch(options: CaseWatchOptions): CaseWatch {
       .filter((one) => one.urgency >= 1 && one.item.notBefore <= now)
       .sort((a, b) => b.urgency - a.urgency);
     for (const { item } of due) laneOf(item.source).queue.push(item);
-    budgets.observe(reportOf({ ...agenda, items: kept }, rates, now), now);
+    const report = reportOf({ ...agenda, items: kept }, rates, now);
+    budgets.observe(report, now);
+    options.observe?.(standingOf(kept, agenda.unasked, report, now));
   }
 
   function withOwnLook(item: AgendaItem): AgendaItem {
