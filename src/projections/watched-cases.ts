@@ -7,6 +7,7 @@ import {
   DocketChecked,
   DocketForgotten,
   DocketOpened,
+  docketStream,
   FilingRevised,
   FilingsMerged,
   FilingsRecorded,
@@ -112,8 +113,12 @@ export const watchedCases: Projection<WatchEvent> = {
       case 'QueryAnswered':
         return (data.cases ?? []).map((id) => ({ collection: WATCHED_CASES, id }));
       case 'CaseWanted':
-      case 'CaseNoLongerWanted':
         return [{ collection: WANTED_CASES, id: sourceStream.wanted(data.court, data.caseNumber) }];
+      case 'CaseNoLongerWanted':
+        return [
+          { collection: WANTED_CASES, id: sourceStream.wanted(data.court, data.caseNumber) },
+          { collection: WATCHED_CASES, id: docketStream(data.court, data.caseNumber) },
+        ];
       case 'BackfillOrdered':
       case 'BackfillEnded':
         return [{ collection: BACKFILLS, id: data.backfillId }];
@@ -122,11 +127,13 @@ export const watchedCases: Projection<WatchEvent> = {
     }
   },
 
-  fold(_target, document, { event, recorded }): JsonObject | null {
+  fold({ collection }, document, { event, recorded }): JsonObject | null {
     const at = recorded.metadata.recordedAt;
     switch (event.type) {
-      case 'CaseWanted':
       case 'CaseNoLongerWanted':
+        if (collection === WATCHED_CASES) return document && foldFound(document as WatchedCase, event.data.why, at);
+        return null;
+      case 'CaseWanted':
         return foldWant(document as WantedCase | null, event, at);
       case 'BackfillOrdered':
       case 'BackfillEnded':
@@ -231,10 +238,15 @@ function without(before: WatchedCase, filingId: string): WatchedCase {
 
 const idOf = ({ filingId }: { readonly filingId: string }): string => filingId;
 
-function foldWant(before: WantedCase | null, { type, data }: OnWant, at: Instant): WantedCase | null {
-  if (type === 'CaseNoLongerWanted') return null;
-  return { ...data, since: before?.since ?? at, wantedAt: latest(before?.wantedAt ?? at, at) };
-}
+const foldWant = (before: WantedCase | null, { data }: EventOf<typeof CaseWanted>, at: Instant): WantedCase => ({
+  ...data,
+  since: before?.since ?? at,
+  wantedAt: latest(before?.wantedAt ?? at, at),
+});
+
+/** Whoever wanted it has asked for it. */
+const foldFound = (before: WatchedCase, why: 'found' | 'expired', at: Instant): WatchedCase =>
+  why === 'found' ? { ...before, askedAt: latest(before.askedAt ?? at, at) } : before;
 
 function foldBackfill(before: Backfill | null, { type, data }: OnBackfill, at: Instant): Backfill | null {
   if (type === 'BackfillEnded') {

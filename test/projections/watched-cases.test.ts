@@ -122,10 +122,18 @@ describe('a known case', () => {
 describe('a case that no source has shown', () => {
   const wanted = (hour: number) =>
     on(WANTED)(hour, 'CaseWanted', { court: 'cand', caseNumber: '3:26-cv-00001', wantedBy: 'query' });
+  const ended = (hour: number, why: string) =>
+    on(WANTED)(hour, 'CaseNoLongerWanted', { court: 'cand', caseNumber: '3:26-cv-00001', why });
   it('is wanted since it was first asked for, until it is found or given up', () => {
     expect(given(wanted(2), wanted(4))[WANTED]).toMatchObject({ since: at(2), wantedAt: at(4), court: 'cand' });
-    const found = on(WANTED)(5, 'CaseNoLongerWanted', { court: 'cand', caseNumber: '3:26-cv-00001', why: 'found' });
-    expect(given(wanted(2), found)).toEqual({});
+    expect(given(wanted(2), ended(5, 'found'))).toEqual({});
+    expect(given(wanted(2), ended(5, 'expired'))).toEqual({});
+  });
+  it('is watched from then on that it is found, for whoever wanted it has asked for it', () => {
+    const stream = 'docket-cand-3:26-cv-00001';
+    const found = on(stream)(4, 'DocketOpened', { court: 'cand', caseNumber: '3:26-cv-00001' });
+    expect(given(wanted(2), found, ended(5, 'found'))[stream]).toMatchObject({ askedAt: at(5) });
+    expect(given(wanted(2), found, ended(5, 'expired'))[stream]).not.toHaveProperty('askedAt');
   });
 });
 

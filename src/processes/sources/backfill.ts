@@ -58,7 +58,7 @@ const NAME = 'source-backfill';
 export const BACKFILL_LEASE = NAME;
 const LEASE_MS = 15_000;
 const STAND_BY_MS = 5_000;
-const MOST_OPEN = 100;
+const MOST_ORDERS = 1_000;
 const LOOKS_PER_STEP = 25;
 const MOST_COUNTED = 10_000_000;
 /** Without an order, and after a fault of the source that names no time. */
@@ -141,14 +141,21 @@ export function createBackfill(options: BackfillOptions): BackfillProcess {
 
   /** @returns until when the order waits; null if it goes on with the next case */
   async function lookAt({ court, caseNumber, stream }: KnownCase, signal: AbortSignal): Promise<Micros | null> {
-    const look = await desk.look({ court, caseNumber }, { priority: 'backfill', signal });
-    const because = 'because' in look ? look.because : null;
+    const tried = (): number => {
+      tries = { stream, count: tries.stream === stream ? tries.count + 1 : 1 };
+      return tries.count;
+    };
+    const look = await desk.look({ court, caseNumber }, { priority: 'backfill', signal }).catch((error: unknown) => {
+      // If storage has failed, so does what comes next.
+      if (tried() < MOST_TRIES) throw error;
+      logger.warn({ process: NAME, stream, err: error }, 'a case of a backfill is passed over');
+      return null;
+    });
+    const because = look && 'because' in look ? look.because : null;
     if (!because) return null;
-    if (WAITS.has(because.fault))
-      return Math.max(clock.now() + MICROS_PER_SECOND, because.retryAt ?? clock.now() + REST);
-    tries = { stream, count: tries.stream === stream ? tries.count + 1 : 1 };
-    if (tries.count >= MOST_TRIES) return null;
-    return Math.max(clock.now() + MICROS_PER_SECOND, because.retryAt ?? clock.now() + REST);
+    const waits = Math.max(clock.now() + MICROS_PER_SECOND, because.retryAt ?? clock.now() + REST);
+    if (WAITS.has(because.fault)) return waits;
+    return tried() >= MOST_TRIES ? null : waits;
   }
 
   async function end(backfillId: string, looked: number): Promise<void> {
@@ -176,7 +183,7 @@ export async function backfillProgress(
   readStore: Pick<ReadStore, 'find' | 'count' | 'cell'>,
   desk: Pick<SourceDesk, 'sourcesFor'>,
 ): Promise<readonly BackfillProgress[]> {
-  const found = await readStore.find<Backfill>({ collection: BACKFILLS, limit: MOST_OPEN });
+  const found = await readStore.find<Backfill>({ collection: BACKFILLS, limit: MOST_ORDERS });
   const orders = [...found].sort((a, b) => (a.document.orderedAt < b.document.orderedAt ? 1 : -1));
   const progress: BackfillProgress[] = [];
   for (const { id, document } of orders) {
@@ -192,7 +199,11 @@ export async function backfillProgress(
 }
 
 async function openBackfills(readStore: Pick<ReadStore, 'find'>) {
-  const found = await readStore.find<Backfill>({ collection: BACKFILLS, equals: { status: 'open' }, limit: MOST_OPEN });
+  const found = await readStore.find<Backfill>({
+    collection: BACKFILLS,
+    equals: { status: 'open' },
+    limit: MOST_ORDERS,
+  });
   return [...found].sort((a, b) => (a.document.orderedAt < b.document.orderedAt ? -1 : 1));
 }
 

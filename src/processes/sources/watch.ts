@@ -7,7 +7,9 @@ import { randomUUID } from 'node:crypto';
 import type { BaseLogger } from 'pino';
 import { record } from '../../commands/handle.ts';
 import { want } from '../../commands/source/wanted.ts';
+import { docketStream } from '../../events/docket.ts';
 import { type LiveSourceName, sourceStream } from '../../events/source.ts';
+import { WATCHED_CASES } from '../../projections/watched-cases.ts';
 import { type Clock, type Instant, latest, MICROS_PER_SECOND, type Micros, toInstant } from '../../runtime/instant.ts';
 import { pause } from '../../runtime/pause.ts';
 import type { Fault, Look, SourceFault } from '../../sources/source.ts';
@@ -60,6 +62,7 @@ const REST: Micros = 30 * MICROS_PER_SECOND;
 const SHORTEST_REST: Micros = MICROS_PER_SECOND;
 /** While every source rests, a case of another one may come to be watched. */
 const RESTING_TIMES = 15;
+const CASES_A_READING = 10_000;
 const LONGEST_PAUSE_MS = 15_000;
 const SHORTEST_PAUSE_MS = 20;
 
@@ -102,6 +105,9 @@ export function createCaseWatch(options: CaseWatchOptions): CaseWatch {
   const looked = new Map<string, Instant>();
   const failures = new Map<string, number>();
   let readAt = Number.NEGATIVE_INFINITY;
+  let size = 0;
+  /** Reading a hundred thousand cases takes seconds. */
+  const rereadEvery = (): Micros => agendaEvery * Math.ceil((size + 1) / CASES_A_READING);
 
   return { step, run };
 
@@ -127,22 +133,22 @@ export function createCaseWatch(options: CaseWatchOptions): CaseWatch {
 
   async function step(now: Micros, signal: AbortSignal = NEVER): Promise<Micros> {
     const isAwake = lanes.size === 0 || [...lanes.values()].some(({ restsUntil }) => restsUntil <= now);
-    const every = isAwake ? agendaEvery : RESTING_TIMES * agendaEvery;
+    const every = (isAwake ? 1 : RESTING_TIMES) * rereadEvery();
     if (Math.abs(now - readAt) >= every) await read(now);
     const next = await Promise.all([...lanes.values()].map((lane) => work(lane, now, signal)));
-    const rereadAt = readAt + (lanes.size === 0 ? agendaEvery : RESTING_TIMES * agendaEvery);
+    const rereadAt = readAt + (lanes.size === 0 ? 1 : RESTING_TIMES) * rereadEvery();
     return Math.max(now, Math.min(rereadAt, ...next));
   }
 
   async function read(now: Micros): Promise<void> {
     const agenda = await readAgenda(options, { now, watchDays });
-    const kept: AgendaItem[] = [];
-    const oldest = watchedSince({ now, watchDays });
-    for (const item of agenda.items) {
-      if (item.isWanted && item.since < oldest) await endWant(item, 'expired');
-      else kept.push(withOwnLook(item));
-    }
+    const ended = await endWants(
+      agenda.items.filter(({ isWanted }) => isWanted),
+      now,
+    );
+    const kept = agenda.items.filter((item) => !ended.has(item)).map(withOwnLook);
     readAt = now;
+    size = kept.length;
     const streams = new Set(kept.map(({ stream }) => stream));
     away.keepOnly(streams);
     for (const known of [looked, failures]) for (const one of known.keys()) if (!streams.has(one)) known.delete(one);
@@ -151,10 +157,27 @@ export function createCaseWatch(options: CaseWatchOptions): CaseWatch {
       .map((item) => ({ item, urgency: urgency(item, now) }))
       .filter((one) => one.urgency >= 1 && one.item.notBefore <= now)
       .sort((a, b) => b.urgency - a.urgency);
-    for (const { item } of due) laneOf(item.source).queue.push(item);
+    for (const item of inTurns(due.map(({ item }) => item))) laneOf(item.source).queue.push(item);
     const report = reportOf({ ...agenda, items: kept }, rates, now);
     budgets.observe(report, now);
     options.observe?.(standingOf(kept, agenda.unasked, report, now));
+  }
+
+  /** Those that were wanted for too long, or that something else than a look has brought, such as a push. */
+  async function endWants(wanted: readonly AgendaItem[], now: Micros): Promise<ReadonlySet<AgendaItem>> {
+    const oldest = watchedSince({ now, watchDays });
+    const streamOf = ({ court, caseNumber }: AgendaItem): string => docketStream(court.code, caseNumber);
+    const known = await readStore.load(WATCHED_CASES, wanted.map(streamOf));
+    const ended = new Set<AgendaItem>();
+    for (const item of wanted) {
+      const why = known.has(streamOf(item)) ? 'found' : item.since < oldest ? 'expired' : null;
+      if (why === null) continue;
+      ended.add(item);
+      await endWant(item, why).catch((error: unknown) =>
+        trouble.failed(error, 'the end of a wanted case cannot be recorded; retrying'),
+      );
+    }
+    return ended;
   }
 
   function withOwnLook(item: AgendaItem): AgendaItem {
@@ -179,7 +202,7 @@ export function createCaseWatch(options: CaseWatchOptions): CaseWatch {
       if (lane.restsUntil > now) return lane.restsUntil;
       const item = lane.queue.shift();
       // What gets due meanwhile is found when the read model is read again.
-      if (!item) return readAt + agendaEvery;
+      if (!item) return readAt + rereadEvery();
       try {
         if ((await away.until(item.stream, now)) > now) continue;
         await lookAt(item, lane, signal);
@@ -243,6 +266,22 @@ export function createCaseWatch(options: CaseWatchOptions): CaseWatch {
     if ('unknown' in outcome) throw outcome.unknown;
     if ('unwritten' in outcome) throw outcome.error;
   }
+}
+
+/** Numbers that nobody may have take one look of four, however many were asked for. */
+const WANTED_EVERY = 4;
+
+function inTurns(due: readonly AgendaItem[]): readonly AgendaItem[] {
+  const wanted = due.filter(({ isWanted }) => isWanted);
+  const known = due.filter(({ isWanted }) => !isWanted);
+  const turns: AgendaItem[] = [];
+  let [w, k] = [0, 0];
+  while (turns.length < due.length) {
+    const isWantedsTurn = turns.length % WANTED_EVERY === WANTED_EVERY - 1 || k >= known.length;
+    const next = isWantedsTurn && w < wanted.length ? wanted[w++] : known[k++];
+    if (next) turns.push(next);
+  }
+  return turns;
 }
 
 const NEVER = new AbortController().signal;

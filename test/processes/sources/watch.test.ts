@@ -6,6 +6,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { sourceStream } from '../../../src/events/source.ts';
 import { freshnessReport } from '../../../src/processes/sources/freshness.ts';
 import { type CaseWatchOptions, createCaseWatch } from '../../../src/processes/sources/watch.ts';
+import { WATCHED_CASES } from '../../../src/projections/watched-cases.ts';
 import { readRates } from '../../../src/sources/settings.ts';
 import { DAY, fault, HOUR, MINUTE, openWatchWorld, type WatchWorld } from './watch-world.ts';
 
@@ -201,6 +202,37 @@ describe('the watch over cases', () => {
       ['CaseNoLongerWanted', 'found'],
     ]);
     expect((await world.eventsOf(world.streamOf('cand', A))).length).toBeGreaterThan(0);
+  });
+
+  it('watches a wanted case that something else has brought, without asking for its number again', async () => {
+    await world.wanted('cand', A);
+    const stream = await world.shown('cand', A, { source: 'scraper', complete: false });
+    const watch = watching();
+    await watch.step(world.clock.now());
+    await world.projected();
+    expect((await world.eventsOf(sourceStream.wanted('cand', A))).at(-1)).toMatchObject({
+      type: 'CaseNoLongerWanted',
+      data: { why: 'found' },
+    });
+    expect(world.looked()).toEqual([]);
+    await pass(watch, 2 * MINUTE);
+    expect(world.looked()).toEqual([A]);
+    expect((await world.readStore.load(WATCHED_CASES, [stream])).get(stream)?.document).toHaveProperty('askedAt');
+  });
+
+  it('gives numbers that nobody may have one look of four', async () => {
+    const streams = [];
+    for (const number of ['3:26-cv-00101', '3:26-cv-00102', '3:26-cv-00103', '3:26-cv-00104']) {
+      streams.push(await world.shown('cand', number));
+    }
+    await world.asked(...streams);
+    for (let number = 201; number < 209; number++) await world.wanted('cand', `3:26-cv-00${number}`);
+    world.script.behave = ({ caseNumber }) => (caseNumber > '3:26-cv-00200' ? { look: 'not_found' } : null);
+    world.move(2 * HOUR);
+    await watching().step(world.clock.now());
+    const sought = world.looked().map((number) => number > '3:26-cv-00200');
+    expect(sought.slice(0, 6)).toEqual([false, false, false, true, false, true]);
+    expect(sought).toHaveLength(12);
   });
 
   it('gives up a wanted case after 30 days, on record', async () => {
