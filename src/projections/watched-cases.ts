@@ -35,7 +35,7 @@ export type SourceCheck = {
 export type WatchedCase = {
   readonly court: string;
   readonly caseNumber: string;
-  /** When it was last answered; absent if it never was, so that an index of it has only watched cases. */
+  /** When it was last answered, to the hour; absent if it never was, so that an index of it has only watched cases. */
   readonly askedAt?: Instant;
   /** When its newest filing or visible change became available. */
   readonly activeAt: Instant | null;
@@ -79,6 +79,7 @@ export type Backfill = {
 const MOST_SOURCES = 12;
 /** Of more, the first are forgotten: a look brings the text of all. */
 const MOST_STUBS = 50;
+const ASKED_WITHIN = 3_600 * MICROS_PER_SECOND;
 /** A text that has not come for so long is not waited for: many entries never have one. */
 const WAITED_FOR = 86_400 * MICROS_PER_SECOND;
 
@@ -111,7 +112,8 @@ export const watchedCases: Projection<WatchEvent> = {
   targets({ event: { type, data }, recorded }): readonly Target[] {
     switch (type) {
       case 'QueryAnswered':
-        return (data.cases ?? []).map((id) => ({ collection: WATCHED_CASES, id }));
+        // In one order for all answers, so that a batch of them is folded in one step.
+        return [...(data.cases ?? [])].sort().map((id) => ({ collection: WATCHED_CASES, id }));
       case 'CaseWanted':
         return [{ collection: WANTED_CASES, id: sourceStream.wanted(data.court, data.caseNumber) }];
       case 'CaseNoLongerWanted':
@@ -162,7 +164,7 @@ type OfKnownCase = Exclude<OnDocket, EventOf<typeof DocketOpened>>;
 function foldCase(before: WatchedCase, { type, data }: OfKnownCase, at: Instant): WatchedCase | null {
   switch (type) {
     case 'QueryAnswered':
-      return { ...before, askedAt: latest(before.askedAt ?? at, at) };
+      return isAskedLately(before, at) ? before : { ...before, askedAt: latest(before.askedAt ?? at, at) };
     case 'FilingsRecorded':
       return {
         ...active(before, ...data.filings.map(({ availableAt }) => availableAt)),
@@ -186,6 +188,10 @@ function foldCase(before: WatchedCase, { type, data }: OfKnownCase, at: Instant)
       return unreachable(type);
   }
 }
+
+/** A case that everybody asks for is not written with each answer: it is watched for days. */
+const isAskedLately = ({ askedAt }: WatchedCase, at: Instant): boolean =>
+  askedAt !== undefined && toMicros(at) - toMicros(askedAt) < ASKED_WITHIN;
 
 const active = (before: WatchedCase, ...times: readonly Instant[]): WatchedCase => ({
   ...before,

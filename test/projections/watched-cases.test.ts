@@ -58,6 +58,18 @@ describe('a known case', () => {
   it('was last asked for when an answer about it was given', () => {
     expect(given(opened, answered(5, DOCKET), answered(3, DOCKET))[DOCKET]).toMatchObject({ askedAt: at(5) });
   });
+  it('is not written again for answers within an hour', () => {
+    const before = given(opened, answered(5, DOCKET))[DOCKET] ?? null;
+    const projected = (minute: string) =>
+      ({
+        event: { type: 'QueryAnswered', data: { cases: [DOCKET] } },
+        recorded: { stream: 'payment-1', metadata: { recordedAt: `2026-03-02T05:${minute}:00.000000Z` } },
+        contents: new Map(),
+      }) as unknown as ProjectedEvent<never>;
+    const target = { collection: 'watched-cases', id: DOCKET };
+    expect(watchedCases.fold(target, before, projected('59'))).toBe(before);
+    expect(given(opened, answered(5, DOCKET), answered(6, DOCKET))[DOCKET]).toMatchObject({ askedAt: at(6) });
+  });
   it('has each source’s newest check, and when it last showed everything', () => {
     const partly = { complete: false, outcome: 'partial' };
     const feed = { ...partly, source: 'rss' };
