@@ -156,7 +156,7 @@ export function startSourceRole(options: SourceRoleOptions): SourceRole {
     async stop() {
       stopping.abort();
       refresh.stop();
-      await Promise.all([desk.stop(), ...running]);
+      await Promise.allSettled([desk.stop(), ...running]);
       await http.close();
     },
   };
