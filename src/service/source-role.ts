@@ -90,6 +90,7 @@ export function openSourceDesk(options: SourceRoleOptions) {
     clock,
     logger,
     owner,
+    heldBack: (source, by) => metrics.sourceHeldBack(source, by),
     observe: (source, priority, look, seconds) => metrics.caseLookedAt(source, priority, look, seconds),
   });
   return { http, httpOf, ingest, pauses, standings, askable, desk };

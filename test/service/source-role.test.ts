@@ -94,6 +94,7 @@ describe('the role of sources', () => {
     const look = await desk.look(CASE, paid());
     expect(look).toMatchObject({ because: { fault: 'budget', retryAt: expect.any(Number) } });
     expect(courtListener.requests).toHaveLength(1);
+    expect(await metrics.text()).toContain('docket_source_requests_total{source="courtlistener",outcome="budget"} 1');
   });
 
   it('asks no private address that is not listed', async () => {

@@ -32,9 +32,13 @@ export interface SourceDeskOptions {
   readonly logger: Pick<BaseLogger, 'warn'>;
   readonly owner: string;
   readonly observe?: (source: LiveSourceName, priority: Priority, look: Look['look'], seconds: number) => void;
+  /** No request was made for that reason, for metrics. */
+  readonly heldBack?: (source: LiveSourceName, by: HeldBack) => void;
   /** After a node was killed, the next look at its case waits that long. */
   readonly leaseMs?: number;
 }
+
+export type HeldBack = Extract<SourceFault, 'budget' | 'open' | 'paused'>;
 
 export interface RunningDesk extends SourceDesk {
   breaker(source: LiveSourceName): BreakerState | null;
@@ -143,12 +147,18 @@ class Desk implements RunningDesk {
     signal: AbortSignal,
   ): Promise<Look> {
     const { name } = source;
-    const { pauses, ingest, clock, observe } = this.#options;
+    const { pauses, ingest, clock, observe, heldBack } = this.#options;
     const breaker = this.#breakers.get(name);
     if (signal.aborted) return failed('interrupted', 'the look was ended');
-    if (pauses.isPaused(name, court.code)) return failed('paused', `an operator has paused ${name}`);
+    if (pauses.isPaused(name, court.code)) {
+      heldBack?.(name, 'paused');
+      return failed('paused', `an operator has paused ${name}`);
+    }
     const refused = breaker?.admit() ?? null;
-    if (refused) return { look: 'failed', because: refused };
+    if (refused) {
+      heldBack?.(name, 'open');
+      return { look: 'failed', because: refused };
+    }
     const startedAt = clock.now();
     let seen: SourceFault | null = 'interrupted';
     try {
@@ -163,6 +173,7 @@ class Desk implements RunningDesk {
         },
       );
       if (!signal.aborted || !('because' in look)) seen = 'because' in look ? look.because.fault : null;
+      if (seen === 'budget') heldBack?.(name, 'budget');
       observe?.(name, shared.priority, look.look, (clock.now() - startedAt) / MICROS_PER_MS / 1_000);
       if (look.look === 'failed' && seen !== null) await this.#recordFailure(name, known, seen);
       return look;

@@ -41,6 +41,8 @@ export interface WatchGauges {
 
 export interface LiveSourceMetrics {
   sourceAsked(source: LiveSourceName, outcome: RequestOutcome, seconds: number): void;
+  /** A look that ended before its next request, or began with none. */
+  sourceHeldBack(source: LiveSourceName, by: Extract<SourceFault, 'budget' | 'open' | 'paused'>): void;
   caseLookedAt(source: LiveSourceName, priority: Priority, look: Look['look'], seconds: number): void;
   itemsSeen(source: LiveSourceName, outcome: ItemOutcome, count: number): void;
   watchSources(read: () => Promise<readonly SourceGauges[]>): void;
@@ -122,6 +124,7 @@ export function liveSourceMetrics(registry: Registry, sources: Sources): LiveSou
       requests.add(1, source, outcome);
       requestSeconds.observe(seconds, source);
     },
+    sourceHeldBack: (source, by) => requests.add(1, source, by),
     caseLookedAt: (source, priority, look, seconds) => lookSeconds.observe(seconds, source, priority, look),
     itemsSeen: (source, outcome, count) => items.inc({ source, outcome }, count),
     watchSources(read) {
