@@ -176,8 +176,9 @@ export function createRefresh(options: RefreshOptions): Refresh {
       if (counted === null) {
         return read.problem === 'case_not_found' ? wanted(one, call, read) : settled(read);
       }
-      giveBack = counted;
-    }
+      // Whoever breaks off does not pay, so what was found for them counts as well.
+      giveBack = async () => (call.signal.aborted ? undefined : counted());
+    } else if (isKnown && !(await unpaid.hasRoom(call))) return settled(null);
     const joined = running.get(key);
     if (joined) await giveBack();
     else if (running.size >= MOST_LOOKS) {
@@ -185,6 +186,7 @@ export function createRefresh(options: RefreshOptions): Refresh {
       return { readAgain: false, otherwise: unavailable(null, clock.now()) };
     }
     const shown = await inTime(joined ?? begin(key, one, giveBack), until, call.signal);
+    if (isKnown && call.signal.aborted) await unpaid.begin(call);
     if (shown === null) return { readAgain: true, otherwise: unavailable(null, clock.now()) };
     if (hasShown(shown)) {
       // Otherwise a known case would be read as it was before the look.

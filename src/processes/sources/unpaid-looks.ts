@@ -26,6 +26,8 @@ export interface Asker {
 export interface UnpaidLooks {
   /** Counts a look in advance. Null above the limit; else what gives it back once the look has found the case. */
   begin(asker: Asker): Promise<(() => Promise<void>) | null>;
+  /** Whether a look may begin for a case that is known, whose query is usually paid for. Counts nothing. */
+  hasRoom(asker: Asker): Promise<boolean>;
   /** Whether one more case may be noted for later; counts it. */
   mayWant(asker: Asker): Promise<boolean>;
 }
@@ -44,13 +46,22 @@ export function createUnpaidLooks(
     return false;
   };
   const giveBack = (id: string) => readStore.increment(id, -1, Number.MAX_SAFE_INTEGER, clock.now(), DAY);
+  const looksOf = ({ wallet, site }: Asker) =>
+    countsOf(wallet, site, 'unpaid-looks-day', UNPAID_LOOKS_PER_WALLET, UNPAID_LOOKS_PER_NETWORK);
   return {
-    async begin({ wallet, site }) {
-      const counts = countsOf(wallet, site, 'unpaid-looks-day', UNPAID_LOOKS_PER_WALLET, UNPAID_LOOKS_PER_NETWORK);
+    async begin(asker) {
+      const counts = looksOf(asker);
       if (!(await all(counts))) return null;
       return async () => {
         for (const [id] of counts) await giveBack(id);
       };
+    },
+    async hasRoom(asker) {
+      const now = clock.now();
+      const read = await Promise.all(
+        looksOf(asker).map(async ([id, limit]) => (await readStore.increment(id, 0, limit, now, DAY)).count < limit),
+      );
+      return read.every(Boolean);
     },
     mayWant: ({ wallet, site }) =>
       all([

@@ -199,6 +199,43 @@ it('a wallet that asks from many networks, and a network with many wallets, are 
   expect(looked).toBe(60);
 });
 
+describe('callers who break off', () => {
+  /** A query whose caller is gone when the look ends. */
+  async function abandoned(caseId: string, look: () => Promise<Look>): Promise<void> {
+    const ending = new AbortController();
+    looks.push(async () => {
+      const outcome = await look();
+      ending.abort(new Error('gone'));
+      return outcome;
+    });
+    await expect(ask(caseId, { ...call(), site: null, signal: ending.signal })).rejects.toThrow('gone');
+  }
+  const asker = () => ({ ...call(), site: null });
+
+  it('have a limit for what they make the source look for, found or not', async () => {
+    for (let index = 0; index < 20; index++) {
+      await abandoned(`25-${1000 + index}`, async () =>
+        index % 2 === 0 ? { look: 'not_found' } : { look: 'complete', stream: 'docket-scotus-25-1' },
+      );
+    }
+    expect(await ask('25-1999', asker())).toMatchObject({ problem: 'case_not_found', details: { enqueued: true } });
+    expect(looked).toBe(20);
+  });
+  it('also for known cases; beyond it these are answered as they are', async () => {
+    await show(petition(), { complete: false, entries: 3 });
+    const failed: Look = { look: 'failed', because: { fault: 'unavailable', reason: '503', retryAt: null } };
+    for (let index = 0; index < 20; index++) await abandoned(CASE, async () => failed);
+    expect(await ask(CASE, asker())).toMatchObject({ body: { case: { filing_count: 3 } } });
+    expect(looked).toBe(20);
+    // Those who wait and pay are not limited by it.
+    for (let index = 0; index < 25; index++) {
+      looks.push(async () => failed);
+      await ask(CASE, { ...asker(), wallet: 'one that pays' });
+    }
+    expect(looked).toBe(45);
+  });
+});
+
 describe('a batch', () => {
   it('answers the cases whose turn did not come with what is known', async () => {
     await show(petition());
