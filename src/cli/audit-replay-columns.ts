@@ -86,6 +86,14 @@ const COLUMNS: Readonly<Record<Exclude<Family, 'all'>, readonly Column[]>> = {
     column('OUTCOME', 10, ({ outcome, reason }) => text(outcome ?? reason)),
     column('COMPLETE', 8, ({ complete }) => (complete === undefined ? '' : complete ? 'yes' : 'no')),
   ],
+  sources: [
+    column('SOURCE', 13, ({ source }) => text(source)),
+    column('COURT', 8, ({ court, courts }) => text(court) || (Array.isArray(courts) ? courts.join(',') : '')),
+    column('CASE', 20, ({ caseNumber }) => text(caseNumber), true),
+    column('OUTCOME', 14, ({ outcome, standing, why, wantedBy }) => text(outcome ?? standing ?? why ?? wantedBy)),
+    actor,
+    column('REASON', 32, ({ reason, why, standing }) => text(reason) || (standing === undefined ? '' : text(why))),
+  ],
   heads: [
     column('EVENTS', 10, ({ size }) => text(size)),
     column('ROOT', 16, ({ root }) => text(root).slice(0, 16)),
@@ -120,6 +128,7 @@ const STREAM_WIDTHS: Readonly<Record<Family, number>> = {
   deliveries: 22,
   keys: 19,
   dockets: 32,
+  sources: 32,
   heads: 8,
   log: 28,
   all: 32,

@@ -9,6 +9,7 @@ export const FAMILIES = {
   deliveries: ['delivery-'],
   keys: ['wallet-', MASTER_KEY_STREAM],
   dockets: ['docket-', 'content-'],
+  sources: ['source-'],
   heads: [LOG_HEAD_STREAM],
   log: [LOG_IDENTITY_STREAM, 'operator-'],
   all: [],

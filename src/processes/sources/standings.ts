@@ -10,6 +10,7 @@ import { type Clock, MICROS_PER_SECOND, type Micros, toInstant } from '../../run
 import { pause } from '../../runtime/pause.ts';
 import type { EventLog } from '../../storage/event-log.ts';
 import { Trouble, type TroubleLogger } from '../../storage/trouble.ts';
+import { type AlarmLogger, tellStanding } from './standing-alarms.ts';
 
 export interface StandingReport {
   readonly source: LiveSourceName;
@@ -23,7 +24,7 @@ export interface StandingReport {
 export interface StandingsOptions {
   readonly log: Pick<EventLog, 'append' | 'read'>;
   readonly clock: Clock;
-  readonly logger: TroubleLogger;
+  readonly logger: TroubleLogger & AlarmLogger;
 }
 
 export interface Standings {
@@ -89,6 +90,7 @@ export function createStandings({ log, clock, logger }: StandingsOptions): Stand
       },
     );
     if ('recorded' in outcome) {
+      if (outcome.recorded.events.length > 0) tellStanding(logger, entry.report);
       entry.dueAt = null;
       entry.comparedAt = now;
     } else if ('unknown' in outcome) throw outcome.unknown;

@@ -89,7 +89,7 @@ export function createCourtListenerClient(options: CourtListenerClientOptions): 
       case 400:
         if (request.method !== undefined && request.method !== 'GET' && isObject(value)) return { refused: value };
         logger.error(
-          { path: request.path, status, said },
+          { path: request.path, status, said, alarm: 'source_bad_request' },
           'CourtListener does not understand a request of this service',
         );
         return fault('bad_request', said);
