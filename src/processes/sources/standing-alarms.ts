@@ -2,14 +2,14 @@
 import type { BaseLogger } from 'pino';
 import type { StandingReport } from './standings.ts';
 
-export type AlarmLogger = Pick<BaseLogger, 'info' | 'warn' | 'error'>;
+export type AlarmLogger = Pick<BaseLogger, 'warn' | 'error'> & Partial<Pick<BaseLogger, 'info'>>;
 
 export function tellStanding(logger: AlarmLogger, { source, court, standing, why }: StandingReport): void {
   const part = court === null ? source : `${source} ${court}`;
   const facts = { part, reason: why };
   switch (standing) {
     case 'working':
-      logger.info({ part }, 'a source works again');
+      logger.info?.({ part }, 'a source works again');
       return;
     case 'misconfigured':
       logger.error({ ...facts, alarm: 'source_misconfigured' }, 'a source refuses the account of this service');

@@ -10,7 +10,7 @@ import { type Clock, MICROS_PER_SECOND, type Micros, toInstant } from '../../run
 import { pause } from '../../runtime/pause.ts';
 import type { EventLog } from '../../storage/event-log.ts';
 import { Trouble, type TroubleLogger } from '../../storage/trouble.ts';
-import { type AlarmLogger, tellStanding } from './standing-alarms.ts';
+import { tellStanding } from './standing-alarms.ts';
 
 export interface StandingReport {
   readonly source: LiveSourceName;
@@ -24,7 +24,7 @@ export interface StandingReport {
 export interface StandingsOptions {
   readonly log: Pick<EventLog, 'append' | 'read'>;
   readonly clock: Clock;
-  readonly logger: TroubleLogger & AlarmLogger;
+  readonly logger: TroubleLogger;
 }
 
 export interface Standings {
