@@ -18,9 +18,19 @@ export function bannerOf(facts: {
     `Docket Monitor answers at ${url} (health at ${adminUrl}/readyz)`,
     `  payments  ${chain}`,
     `  storage   ${storageLine(config)}`,
-    `  dockets   from files: docket import FILE…`,
+    `  dockets   ${docketsLine(config)}`,
     `Try next:   docket wallet new --out wallet.json, docket demo, or read ${url}/docs`,
   ];
+}
+
+function docketsLine({ sources: { courtListener, rss, scotus } }: Config): string {
+  const live = [
+    ...(courtListener.token === null ? [] : ['courtlistener']),
+    ...(rss.courts.length === 0 ? [] : ['rss']),
+    ...(scotus.isOn ? ['scotus'] : []),
+  ];
+  const files = 'from files: docket import FILE…';
+  return live.length === 0 ? files : `live from ${live.join(', ')}; ${files}`;
 }
 
 function storageLine({ engines, dataDirectory }: Config): string {

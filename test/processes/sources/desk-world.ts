@@ -122,7 +122,7 @@ export async function openDeskWorld() {
         logger,
         // Of another machine, so that nobody can know that it is gone.
         owner: `elsewhere/1/1/${randomUUID()}`,
-        leaseMs: 300,
+        leaseMs: 5_000,
         ...more,
       });
     },
