@@ -19,6 +19,7 @@ import { liveLine, liveSources, shownLive } from './live-sources.ts';
 import { type ActOptions, actContext, readAct } from './operator-act.ts';
 import { openOwnStorage, openServiceStorage, withStorage } from './service-storage.ts';
 import { addBackfill } from './sources-backfill.ts';
+import { addCourtListener } from './sources-courtlistener.ts';
 import { addPauses } from './sources-pause.ts';
 import { addRefresh } from './sources-refresh.ts';
 import { addShow } from './sources-show.ts';
@@ -63,6 +64,7 @@ export const createSourcesCommand =
     addPauses(group, context, open);
     addRefresh(group, context, openNew);
     addBackfill(group, context, open);
+    addCourtListener(group, context, open);
     const tokens = group
       .command('token')
       .description('Issue, list and revoke tokens.')

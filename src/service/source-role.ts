@@ -39,6 +39,7 @@ import { createSupremeCourt, SCOTUS_RATES } from '../sources/scotus/scotus.ts';
 import { createSharedBudget } from '../sources/shared-budget.ts';
 import type { AskableSource, Ingest } from '../sources/source.ts';
 import type { Storage } from '../storage/storage.ts';
+import { openCaseAlerts } from './case-alerts.ts';
 import { sourceGauges } from './source-gauges.ts';
 
 export interface SourceRoleOptions {
@@ -139,6 +140,10 @@ export function startSourceRole(options: SourceRoleOptions): SourceRole {
       whenReady((ending) => backfill.run(ending)),
     );
   }
+  const budget = askable.budgets.get('courtlistener');
+  const alerts =
+    budget && openCaseAlerts({ storage, config, clock, logger, owner, pauses, budget, http: httpOf('courtlistener') });
+  if (alerts) running.push(whenReady((ending) => alerts.run(ending)));
 
   const refresh = createRefresh({
     log,

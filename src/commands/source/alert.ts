@@ -12,6 +12,8 @@ export interface AlertState {
   readonly alert: Subscription | null;
   /** The case of the newest alert, in force or not. */
   readonly of: { readonly court: string; readonly caseNumber: string } | null;
+  /** Why the newest alert ended; null while it is in force, and if there was none. */
+  readonly ended: AlertEnd | null;
 }
 
 export type AlertCommand =
@@ -23,7 +25,7 @@ export type AlertCommand =
   | { readonly type: 'End'; readonly alertId: string | null; readonly why: AlertEnd; readonly by: string };
 
 export const alert: Decider<AlertState, AlertCommand, AlertEvent> = {
-  initialState: { alert: null, of: null },
+  initialState: { alert: null, of: null, ended: null },
 
   decide({ alert: current }, command) {
     switch (command.type) {
@@ -44,8 +46,8 @@ export const alert: Decider<AlertState, AlertCommand, AlertEvent> = {
   },
 
   evolve({ of }, { type, data }) {
-    if (type === 'AlertEnded') return { alert: null, of };
+    if (type === 'AlertEnded') return { alert: null, of, ended: data.why };
     const { renewed: _, ...subscription } = data;
-    return { alert: subscription, of: { court: data.court, caseNumber: data.caseNumber } };
+    return { alert: subscription, of: { court: data.court, caseNumber: data.caseNumber }, ended: null };
   },
 };

@@ -63,7 +63,13 @@ async function effectOf(
   for (const { docketId, alertId } of content.ended) {
     const command = { type: 'End', alertId, why: 'disabled_by_source', by: SOURCE } as const;
     const ended = await handleWithRetry(ports, alert, sourceStream.alert(SOURCE, docketId), command, context);
-    if (!isRejection(ended) && ended.events.length > 0) outcome = 'recorded';
+    if (isRejection(ended) || ended.events.length === 0) continue;
+    outcome = 'recorded';
+    const alarm = 'docket_alert_ended';
+    ports.logger.warn(
+      { docket: docketId, alarm },
+      'CourtListener has ended a docket alert; it is asked for again if the case is watched',
+    );
   }
   return outcome;
 }
