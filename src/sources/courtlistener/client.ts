@@ -80,7 +80,8 @@ export function createCourtListenerClient(options: CourtListenerClientOptions): 
   async function read(request: CourtListenerRequest, response: SourceResponse): Promise<Reply> {
     const { status } = response;
     const value = jsonIn(response.body);
-    const said = detailOf(value);
+    // A source that repeats the token must not bring it into a log.
+    const said = detailOf(value).replaceAll(token, '…');
     if (status >= 200 && status < 300) {
       if (status === 204 || response.body.length === 0) return { ok: null };
       return value === undefined ? fault('unreadable', 'no JSON') : { ok: value };

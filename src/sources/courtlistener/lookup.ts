@@ -55,7 +55,9 @@ export async function lookUp(
 
   /** The search fails more often than the database. Then there is only what the database said: no such number. */
   async function bySearch(): Promise<readonly FoundDocket[] | Fault> {
-    const query = { type: 'r', court: id, docket_number: number.canonical };
+    // Its numbers are written in many ways; all have the digits.
+    const written = number.caseType === 'mdl' ? number.canonical.replace(/\D+/g, '') : number.canonical;
+    const query = { type: 'r', court: id, docket_number: written };
     const reply = await client.send({ path: 'search/', query }, asking);
     if (isFault(reply)) return reply.fault === 'unavailable' || reply.fault === 'unreadable' ? [] : reply;
     const hits = 'ok' in reply ? (resultsIn(reply.ok) ?? []) : [];

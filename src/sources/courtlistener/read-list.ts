@@ -20,6 +20,9 @@ const LISTS: Readonly<Record<ListName, { readonly path: string; readonly kind: P
   attorneys: { path: 'attorneys/', kind: 'attorneys' },
 };
 
+/** Many times what a page holds. */
+const MOST_ROWS = 500;
+
 const Page = z.object({ next: z.string().nullish(), results: z.array(z.unknown()) });
 
 export type ReadPage =
@@ -57,6 +60,7 @@ export async function readListPage(
   if (!page.success) return fault('unreadable', `not a page of ${path}`);
   const { next, results } = page.data;
   const rows = results
+    .slice(0, MOST_ROWS)
     .filter(isRow)
     .filter((row) => docketIdsOf(kind, row).includes(id))
     .map((row) => keptRow(name, row, id));

@@ -39,6 +39,8 @@ export interface WalkPorts {
 
 /** A look that makes more is cut off, and goes on with the next. */
 const MOST_REQUESTS = 500;
+/** No docket has so many. */
+const MOST_PAGES = 10_000;
 /** A list that shows nothing new on so many pages in turn does not end by itself. */
 const MOST_IDLE_PAGES = 3;
 
@@ -78,7 +80,7 @@ export async function walkLists(ports: WalkPorts, walk: Walk): Promise<Look> {
     idle = news.length > 0 ? 0 : idle + 1;
     if (page.rows.length > 0) loose.push({ docket: place.id, list: place.name, at, rows: page.rows });
     if (page.broken) return cutOff(page.broken, place);
-    if (page.cursor !== null && idle >= MOST_IDLE_PAGES)
+    if (page.cursor !== null && (idle >= MOST_IDLE_PAGES || place.list.pages.length >= MOST_PAGES))
       return cutOff(fault('unreadable', 'a list without end'), place);
     if (page.cursor === null) idle = 0;
     look = withList(look, place, { cursor: page.cursor, done: page.cursor === null });
