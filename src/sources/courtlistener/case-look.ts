@@ -33,6 +33,8 @@ export const CaseLook = z.object({
   since: Instant.nullable(),
   /** When the dockets' headers were asked for. */
   headersAt: Instant,
+  /** Whether a part of it was ingested before. */
+  isShown: z.boolean(),
   dockets: z.array(DocketLook).min(1),
 });
 export type CaseLook = z.infer<typeof CaseLook>;
@@ -50,7 +52,7 @@ export function newLook(
 ): CaseLook {
   const all = Object.fromEntries(lists.map((name) => [name, NEW_LIST]));
   const dockets = [...headers].map(([id, header]) => ({ id, header, lists: all }));
-  return { startedAt, since, headersAt: startedAt, dockets };
+  return { startedAt, since, headersAt: startedAt, isShown: false, dockets };
 }
 
 export const headersIn = ({ dockets }: CaseLook): Headers => new Map(dockets.map(({ id, header }) => [id, header]));
@@ -89,6 +91,7 @@ export function withList(look: CaseLook, { id, name }: ListPlace, change: Partia
 
 /** Every page counts as shown. */
 export const allShown = (look: CaseLook): CaseLook =>
-  listsOf(look).reduce((so, place) => withList(so, place, { shown: place.list.pages.length }), look);
-
-export const wasShownInPart = (look: CaseLook): boolean => listsOf(look).some(({ list }) => list.shown > 0);
+  listsOf(look).reduce<CaseLook>((so, place) => withList(so, place, { shown: place.list.pages.length }), {
+    ...look,
+    isShown: true,
+  });

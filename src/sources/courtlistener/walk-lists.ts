@@ -3,18 +3,10 @@
  * a look that is cut off has shown is ingested as a part of the docket.
  */
 import type { CaseNumber } from '../../courts/court.ts';
+import type { JsonObject } from '../../events/event.ts';
 import { type Clock, type Instant, toInstant } from '../../runtime/instant.ts';
 import type { AskedCase, Asking, Fault, Look } from '../source.ts';
-import {
-  allShown,
-  type CaseLook,
-  headersIn,
-  type ListPlace,
-  listsOf,
-  nextList,
-  wasShownInPart,
-  withList,
-} from './case-look.ts';
+import { allShown, type CaseLook, headersIn, type ListPlace, listsOf, nextList, withList } from './case-look.ts';
 import { type CourtListenerClient, fault, isFault } from './client.ts';
 import { type Claims, composeCase } from './compose-case.ts';
 import { idOf } from './courtlistener.ts';
@@ -44,6 +36,8 @@ const MOST_PAGES = 10_000;
 /** A list that shows nothing new on so many pages in turn does not end by itself. */
 const MOST_IDLE_PAGES = 3;
 
+const keyOf = ({ id, name }: ListPlace): string => `${id} ${name}`;
+
 /** @throws StorageFailure, and what `ingest` throws; the look goes on where it was then */
 export async function walkLists(ports: WalkPorts, walk: Walk): Promise<Look> {
   const { client, looks, clock } = ports;
@@ -51,8 +45,11 @@ export async function walkLists(ports: WalkPorts, walk: Walk): Promise<Look> {
   let { look, kept } = walk as { look: CaseLook; kept: KeptLook };
   /** Pages that are not kept yet. */
   let loose: LookedPage[] = [];
+  /** Kept pages that no position names any more. */
+  const dropped: string[] = [];
   const known = new Map<string, LookedPage>();
-  const seen = new Set<string>();
+  /** Ids of rows, by list. */
+  const seen = new Map<string, Set<string>>();
   const restarted = new Set<string>();
   let forbidden: Fault | null = null;
   let idle = 0;
@@ -63,7 +60,7 @@ export async function walkLists(ports: WalkPorts, walk: Walk): Promise<Look> {
     if (requests === MOST_REQUESTS) return cutOff(fault('budget', `a look makes at most ${MOST_REQUESTS} requests`));
     const at = toInstant(clock.now());
     const page = await readListPage(client, place, look.since, asking);
-    const key = `${place.id} ${place.name}`;
+    const key = keyOf(place);
     if (isFault(page)) {
       if (page.fault !== 'forbidden') return cutOff(page, page.fault === 'unreadable' ? place : null);
       if (place.name === 'entries' || place.name === 'documents') forbidden ??= page;
@@ -73,11 +70,10 @@ export async function walkLists(ports: WalkPorts, walk: Walk): Promise<Look> {
     if ('again' in page) {
       if (restarted.has(key)) return cutOff(fault('unreadable', 'its cursors are not valid'), place);
       restarted.add(key);
-      look = withList(look, place, { cursor: null });
+      restart(place);
       continue;
     }
-    const news = page.rows.filter(({ id }) => isNew(`${key} ${idOf(id)}`));
-    idle = news.length > 0 ? 0 : idle + 1;
+    idle = showsNews(key, page.rows) ? 0 : idle + 1;
     if (page.rows.length > 0) loose.push({ docket: place.id, list: place.name, at, rows: page.rows });
     if (page.broken) return cutOff(page.broken, place);
     if (page.cursor !== null && (idle >= MOST_IDLE_PAGES || place.list.pages.length >= MOST_PAGES))
@@ -88,10 +84,21 @@ export async function walkLists(ports: WalkPorts, walk: Walk): Promise<Look> {
     if ((look.since === null || page.cursor !== null) && !(await keep())) return overtaken();
   }
 
-  function isNew(id: string): boolean {
-    if (seen.has(id)) return false;
-    seen.add(id);
-    return true;
+  /** The list is read from its start; what was read of it before has been shown, or comes again. */
+  function restart(place: ListPlace): void {
+    const own = listsOf(look).find(({ id, name }) => id === place.id && name === place.name);
+    dropped.push(...(own?.list.pages ?? []));
+    look = withList(look, place, { cursor: null, pages: [], shown: 0 });
+    seen.delete(keyOf(place));
+    idle = 0;
+  }
+
+  function showsNews(key: string, rows: readonly JsonObject[]): boolean {
+    const known = seen.get(key) ?? new Set();
+    seen.set(key, known);
+    const before = known.size;
+    for (const { id } of rows) known.add(String(idOf(id)));
+    return known.size > before;
   }
 
   /** False if another process has moved the look; its pages are the ones that count. */
@@ -111,6 +118,7 @@ export async function walkLists(ports: WalkPorts, walk: Walk): Promise<Look> {
       return false;
     }
     [kept, look, loose] = [written, next, []];
+    await looks.remove(dropped.splice(0));
     return true;
   }
 
@@ -120,11 +128,12 @@ export async function walkLists(ports: WalkPorts, walk: Walk): Promise<Look> {
 
   /** @param again the list is read from its start next time */
   async function cutOff(because: Fault, again: ListPlace | null = null): Promise<Look> {
-    if (again) look = withList(look, again, { cursor: null });
     if (loose.length > 0 && !(await keep())) return overtaken();
     const stream = await show();
     if (isFault(stream)) return { look: 'failed', because: stream };
-    if (looks.namesIn(look).length > 0 && !(await keep())) return overtaken();
+    if (again) restart(again);
+    const isKept = looks.namesIn(look).length + dropped.length > 0;
+    if (isKept && !(await keep())) return overtaken();
     if (stream === null) return { look: 'failed', because };
     return { look: 'partial', stream, because };
   }
@@ -175,7 +184,7 @@ export async function walkLists(ports: WalkPorts, walk: Walk): Promise<Look> {
 
   async function finish(): Promise<Look> {
     // Parts that were shown on other days were read on other days; what is newer must not look as old as they are.
-    const isContinued = wasShownInPart(look);
+    const isContinued = look.isShown;
     if (forbidden !== null || isContinued) {
       const part = await show();
       if (isFault(part)) return { look: 'failed', because: part };
@@ -202,7 +211,7 @@ export async function walkLists(ports: WalkPorts, walk: Walk): Promise<Look> {
   /** The look is over: nothing of it is kept but when parties were read. */
   async function end(isComplete: boolean): Promise<void> {
     const hasParties = isComplete && listsOf(look).some(({ name }) => name === 'parties');
-    const names = looks.namesIn(look);
+    const names = [...looks.namesIn(look), ...dropped];
     if (names.length === 0 && !hasParties && kept.look === null) return;
     const partiesAt = hasParties ? look.startedAt : walk.kept.partiesAt;
     if (await looks.write(kept, null, partiesAt)) await looks.remove(names);

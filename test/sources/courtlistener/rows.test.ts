@@ -163,11 +163,20 @@ describe('CourtListener, as recorded', () => {
   });
 
   it('row 10: a cursor that is not valid any more starts the list again, and nothing is lost or doubled', async () => {
-    for (let number = 2; number <= 45; number++)
+    for (let number = 2; number <= 125; number++)
       world.site.addEntry(docket, { number, description: `NOTICE ${number}` });
-    world.site.failNext({ path: 'cursor=', status: 404, body: { detail: 'Invalid cursor' } });
+    let pages = 0;
+    world.site.onAnswer(({ url }) => {
+      const isFifth = url.startsWith('docket-entries') && ++pages === 5;
+      if (isFifth) world.site.failNext({ path: 'cursor=', status: 404, body: { detail: 'Invalid cursor' } });
+    });
     const stream = await whole();
-    expect(await world.filings(stream)).toHaveLength(45);
+    expect(await world.filings(stream)).toHaveLength(125);
+    const asked = world.site.requests.filter(({ url, status }) => url.startsWith('docket-entries') && status === 200);
+    expect(asked).toHaveLength(5 + 7);
+    const left = [];
+    for await (const blob of world.world.storage.payloads.list('look', '2100-01-01T00:00:00.000000Z')) left.push(blob);
+    expect(left).toEqual([]);
   });
 
   it('row 11: an answer that only counts is not a page', async () => {
