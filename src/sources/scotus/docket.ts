@@ -16,6 +16,7 @@ export const SCOTUS = 'scotus';
 
 export const MAX_ENTRIES = 20_000;
 const MAX_ROWS = 10_000;
+const MAX_ATTORNEYS_OF_A_PARTY = 500;
 const MAX_RELATED = 200;
 
 export interface SupremeCourtFile {
@@ -101,6 +102,7 @@ function partiesOf(rows: readonly unknown[] | null | undefined, role: string): r
     if (!raw.success || name === null) continue;
     const attorneys = parties.get(name) ?? [];
     parties.set(name, attorneys);
+    if (attorneys.length === MAX_ATTORNEYS_OF_A_PARTY) continue;
     const attorney = shortText(raw.data.Attorney);
     if (attorney === null || attorneys.some((known) => known.name === attorney)) continue;
     const own = attorney === name ? 'Pro se' : null;

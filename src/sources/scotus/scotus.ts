@@ -19,7 +19,7 @@ export const SCOTUS_SPACING: Micros = MICROS_PER_SECOND;
 
 export const SCOTUS_FILES = 'https://www.supremecourt.gov/RSS/Cases/JSON/{number}.json';
 
-const MAX_BYTES = 16 * 1024 * 1024;
+const MAX_BYTES = 8 * 1024 * 1024;
 const TOTAL_MS = 30_000;
 /** Longest wait for a turn; a longer one means that the source is held, or that too much is waiting already. */
 const MAX_TURN: Micros = 30 * MICROS_PER_SECOND;
