@@ -20,7 +20,7 @@ interface PauseOptions extends ActOptions {
 
 const HELP = {
   pause: `
-Running nodes know within a second: a look that is under way ends, and none begins. Known cases are answered from what is recorded,
+Running nodes know within a second: no look begins, and one that is under way goes to its end. Known cases are answered from what is recorded,
 with their true age; an unknown case of such a court costs nothing and gets 503. Webhooks and pushes are still taken.
 
 Examples:

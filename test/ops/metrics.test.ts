@@ -54,7 +54,8 @@ beforeAll(async () => {
       const percent = after.samples.get('docket_projection_rebuild_percent{projection="payments"}');
       const sold = sample(after, 'docket_answers_today{endpoint="GET /v2/case"}');
       const isRetrying = sample(after, 'docket_callback_deliveries{status="retrying"}') === 1;
-      return attempts(after) - attempts(before) === 2 && isRetrying && percent === 100 && sold === 2;
+      const isFeedRead = sample(after, 'docket_feed_read_timestamp_seconds{court="ilnd"}') > 0;
+      return attempts(after) - attempts(before) === 2 && isRetrying && percent === 100 && sold === 2 && isFeedRead;
     },
     { timeout: 60_000, interval: 200 },
   );
@@ -131,9 +132,19 @@ describe('/metrics of a running service', () => {
     expect(after.text).toMatch(/^docket_build_info\{version="[\d.]+",node="v\d+[^"]*"\} 1$/m);
     expect(after.samples.has('nodejs_eventloop_lag_p99_seconds')).toBe(true);
     expect(sample(after, 'process_start_time_seconds')).toBeGreaterThan(0);
-    for (const source of ['deliveries', 'hosts', 'payments', 'revenue', 'projections', 'disk']) {
+    for (const source of ['deliveries', 'hosts', 'payments', 'revenue', 'projections', 'disk', 'live_sources']) {
       expect(sample(after, `docket_metrics_source_up{source="${source}"}`), source).toBe(1);
     }
+  });
+
+  it('shows live sources: budget, breaker, courts, requests, and feeds', () => {
+    expect(sample(after, 'docket_source_budget_limit{source="courtlistener",window="day"}')).toBe(2_000);
+    expect(sample(after, 'docket_source_budget_left{source="courtlistener",window="day"}')).toBeGreaterThan(1_900);
+    expect(sample(after, 'docket_source_held_until_timestamp_seconds{source="scotus"}')).toBeGreaterThan(1e9);
+    expect(sample(after, 'docket_source_breaker{source="courtlistener",state="closed"}')).toBe(1);
+    expect(sample(after, 'docket_source_courts{source="courtlistener",standing="working"}')).toBe(205);
+    expect(sample(after, 'docket_source_courts{source="rss",standing="working"}')).toBe(1);
+    expect(sample(after, 'docket_source_requests_total{source="rss",outcome="ok"}')).toBeGreaterThan(0);
   });
 
   it('counts the alarms that the service has logged, by name', () => {

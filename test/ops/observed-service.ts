@@ -6,10 +6,14 @@ import { join } from 'node:path';
 import { Keypair } from '@solana/web3.js';
 import { readConfig } from '../../src/config.ts';
 import { startService } from '../../src/main.ts';
+import { MICROS_PER_SECOND, systemClock } from '../../src/runtime/instant.ts';
 import { makeLogger } from '../../src/runtime/logger.ts';
+import { SCOTUS_RATES } from '../../src/sources/scotus/scotus.ts';
+import { createSharedBudget } from '../../src/sources/shared-budget.ts';
 import { demoCasePath } from '../crash/demo-case.ts';
 import { paymentFor } from '../crash/paid-load.ts';
 import { tokenAccountOf } from '../solana/payment-transactions.ts';
+import { openTown } from '../sources/town.ts';
 import { docketInProcess } from '../support/docket-in-process.ts';
 import { ChainRpc } from '../support/rpc.ts';
 
@@ -47,7 +51,8 @@ export async function startObservedService() {
   });
   await new Promise<void>((resolve) => receiver.listen(0, '127.0.0.1', resolve));
   const receiverPort = (receiver.address() as { port: number }).port;
-  const environment = { DATA_DIR: join(directory, 'data'), LOG_LEVEL: 'silent' };
+  const town = await openTown();
+  const environment = { DATA_DIR: join(directory, 'data'), LOG_LEVEL: 'silent', ...town.variables };
   const imported = await docketInProcess(['import', DEMO, '--json'], environment);
   if (imported.code !== 0) throw new Error(imported.err);
   const service = await startService(
@@ -61,6 +66,10 @@ export async function startObservedService() {
     }),
     { logger: makeLogger('silent') },
   );
+  // As if the Supreme Court had said to wait.
+  const { readStore } = service.storage;
+  const supremeCourt = createSharedBudget({ readStore, clock: systemClock, name: 'scotus', rates: SCOTUS_RATES });
+  await supremeCourt.hold(systemClock.now() + 3_600 * MICROS_PER_SECOND);
   const rpc = new ChainRpc(service.rpcUrl ?? '');
 
   return {
@@ -86,6 +95,7 @@ export async function startObservedService() {
     },
     async close(): Promise<void> {
       await service.stop();
+      await town.close();
       await new Promise((resolve) => receiver.close(resolve));
       await rm(directory, { recursive: true, force: true });
     },
