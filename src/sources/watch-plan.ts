@@ -82,6 +82,14 @@ export function requestsPerDay(rates: readonly Rate[]): number | null {
   return Math.floor(Math.min(...rates.map((rate) => mostFor(rate, 'watched') * Math.max(1, DAY / rate.micros))));
 }
 
+/**
+ * How long to rest after a look, so that a budget that is too small lasts for the whole day: spent in its first hours, it
+ * would leave the filings of working hours for the next day. 0 if it suffices.
+ */
+export function paceOf({ cannotBeKept, requestsPerDay: allowed }: SourcePlan): Micros {
+  return cannotBeKept === 0 || allowed === null || allowed === 0 ? 0 : Math.ceil((LATER_LOOK * DAY) / allowed);
+}
+
 /** The next 24 hours of one source. */
 export function planDay(cases: readonly PlannedCase[], rates: readonly Rate[], now: Micros): SourcePlan {
   const urgencies = cases.map((one) => urgency(one, now));

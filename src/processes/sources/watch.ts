@@ -13,7 +13,7 @@ import { WATCHED_CASES } from '../../projections/watched-cases.ts';
 import { type Clock, type Instant, latest, MICROS_PER_SECOND, type Micros, toInstant } from '../../runtime/instant.ts';
 import { pause } from '../../runtime/pause.ts';
 import type { Fault, Look, SourceFault } from '../../sources/source.ts';
-import { urgency } from '../../sources/watch-plan.ts';
+import { paceOf, urgency } from '../../sources/watch-plan.ts';
 import type { EventLog } from '../../storage/event-log.ts';
 import type { ReadStore } from '../../storage/read-store.ts';
 import { Trouble } from '../../storage/trouble.ts';
@@ -93,6 +93,8 @@ interface Lane {
   /** Due, most urgent first. */
   queue: AgendaItem[];
   restsUntil: Micros;
+  /** After each look. */
+  pace: Micros;
 }
 
 export function createCaseWatch(options: CaseWatchOptions): CaseWatch {
@@ -160,6 +162,10 @@ export function createCaseWatch(options: CaseWatchOptions): CaseWatch {
     for (const item of inTurns(due.map(({ item }) => item))) laneOf(item.source).queue.push(item);
     const report = reportOf({ ...agenda, items: kept }, rates, now);
     budgets.observe(report, now);
+    for (const [source, lane] of lanes) {
+      const plan = report.sources[source];
+      lane.pace = plan ? paceOf(plan) : 0;
+    }
     options.observe?.(standingOf(kept, agenda.unasked, report, now));
   }
 
@@ -191,7 +197,7 @@ export function createCaseWatch(options: CaseWatchOptions): CaseWatch {
   }
 
   function laneOf(source: LiveSourceName): Lane {
-    const lane = lanes.get(source) ?? { queue: [], restsUntil: 0 };
+    const lane = lanes.get(source) ?? { queue: [], restsUntil: 0, pace: 0 };
     lanes.set(source, lane);
     return lane;
   }
@@ -206,6 +212,7 @@ export function createCaseWatch(options: CaseWatchOptions): CaseWatch {
       try {
         if ((await away.until(item.stream, now)) > now) continue;
         await lookAt(item, lane, signal);
+        if (lane.pace > 0) lane.restsUntil = Math.max(lane.restsUntil, clock.now() + lane.pace);
         trouble.recovered();
       } catch (error) {
         lane.restsUntil = clock.now() + REST;

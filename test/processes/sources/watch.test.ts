@@ -23,7 +23,7 @@ describe('the watch over cases', () => {
   };
   const watching = (more: Partial<CaseWatchOptions> = {}) =>
     createCaseWatch({
-      ...{ log: world.log, readStore: world.readStore, desk: world.desk, clock: world.clock, rates, logger },
+      ...{ log: world.log, readStore: world.readStore, desk: world.desk, clock: world.clock, rates: () => [], logger },
       ...{ watchDays: 30, owner: 'test' },
       ...more,
     } as CaseWatchOptions);
@@ -285,12 +285,24 @@ describe('the watch over cases', () => {
         courtlistener: { watched: 3, due: 0, cannotBeKept: 3, requestsPerDayNeeded: 216, requestsPerDay: 100 },
       },
     });
-    const watch = watching({ agendaEvery: 10 * MINUTE });
+    const watch = watching({ agendaEvery: 10 * MINUTE, rates });
     await pass(watch, 10 * MINUTE);
     const alarms = () => lines.filter(({ alarm }) => alarm === 'cases_not_kept_fresh');
     expect(alarms()).toEqual([expect.objectContaining({ level: 'warn', part: 'courtlistener' })]);
     await pass(watch, 25 * HOUR);
     expect(alarms()).toHaveLength(2);
+  });
+
+  it('spreads the looks over the day if the budget is short', async () => {
+    const streams = [];
+    for (const number of [A, B, C]) streams.push(await world.shown('cand', number));
+    await world.asked(...streams);
+    world.move(2 * HOUR);
+    await pass(watching({ rates }), 4 * HOUR);
+    // A hundred requests a day are for the watch: a look of three every 43 minutes.
+    expect(world.seen.map(({ at }, index) => index && at - (world.seen[index - 1]?.at ?? 0)).slice(1)).toEqual(
+      Array.from({ length: 5 }, () => 43.2 * MINUTE),
+    );
   });
 
   it('counts the watched cases of courts that no source can be asked about', async () => {
