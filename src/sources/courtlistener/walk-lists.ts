@@ -130,7 +130,7 @@ export async function walkLists(ports: WalkPorts, walk: Walk): Promise<Look> {
   async function cutOff(because: Fault, again: ListPlace | null = null): Promise<Look> {
     if (loose.length > 0 && !(await keep())) return overtaken();
     const stream = await show();
-    if (isFault(stream)) return { look: 'failed', because: stream };
+    if (isFault(stream)) return giveUp(stream);
     if (again) restart(again);
     const isKept = looks.namesIn(look).length + dropped.length > 0;
     if (isKept && !(await keep())) return overtaken();
@@ -179,7 +179,8 @@ export async function walkLists(ports: WalkPorts, walk: Walk): Promise<Look> {
     const snapshot = composeCase({ court: asked.court, number, headers: headersIn(look), pages }, claims);
     if (snapshot === null) return fault('unreadable', 'the docket cannot be read');
     const ingested = await asking.ingest(snapshot);
-    return 'stream' in ingested ? ingested : fault('unreadable', ingested.refused);
+    // That this service must not record it says nothing of the source.
+    return 'stream' in ingested ? ingested : fault('interrupted', ingested.refused);
   }
 
   async function finish(): Promise<Look> {
@@ -187,7 +188,7 @@ export async function walkLists(ports: WalkPorts, walk: Walk): Promise<Look> {
     const isContinued = look.isShown;
     if (forbidden !== null || isContinued) {
       const part = await show();
-      if (isFault(part)) return { look: 'failed', because: part };
+      if (isFault(part)) return giveUp(part);
       if (forbidden !== null) {
         await end(false);
         return part === null
@@ -199,13 +200,16 @@ export async function walkLists(ports: WalkPorts, walk: Walk): Promise<Look> {
     const pages = isContinued && !isWhole ? [] : await unshown(true);
     if (pages === null) return { look: 'failed', because: fault('unreadable', 'pages that were kept are missing') };
     const done = await ingest(pages, { askedAt: look.startedAt, shows: isWhole ? 'whole' : 'changes' });
-    if (isFault(done)) {
-      await end(false);
-      return { look: 'failed', because: done };
-    }
+    if (isFault(done)) return giveUp(done);
     await end(true);
     const isUnchanged = walk.isUnchanged === true && pages.length === 0 && !isContinued;
     return { look: isUnchanged ? 'unchanged' : 'complete', stream: done.stream };
+  }
+
+  /** What was read cannot be recorded, so going on is of no use. */
+  async function giveUp(because: Fault): Promise<Look> {
+    await end(false);
+    return { look: 'failed', because };
   }
 
   /** The look is over: nothing of it is kept but when parties were read. */

@@ -4,7 +4,7 @@
  * reported as new that is as old as the docket.
  */
 import { afterEach, describe, expect, it } from 'vitest';
-import { bodyOf } from '../../dockets/world.ts';
+import { bodyOf, court } from '../../dockets/world.ts';
 import { type AskingWorld, openAsking } from './asking.ts';
 import { docketOf, finish, HOUR, NUMBER } from './long-looks.ts';
 
@@ -68,6 +68,33 @@ describe('a look that was cut off', () => {
       world.clock.advance(64_000);
     }
     expect(await world.filings((await finish(world, stream)).stream)).toHaveLength(50);
+  });
+
+  it('leaves nothing behind of a case that must be forgotten', async () => {
+    world = await openAsking({ budget: [{ requests: 3, micros: 60_000_000 }] });
+    docketOf(world, 90);
+    world.clock.advance(HOUR);
+    const { source, looks } = world.node();
+    const asked = { court: court('ilnd'), caseNumber: NUMBER, known: null };
+    const refusing = { priority: 'paid', signal: new AbortController().signal } as const;
+    const refused = 'an order forbids it';
+    const kept = async () => {
+      const names = [];
+      for await (const { name } of world.world.storage.payloads.list('look', '2100-01-01T00:00:00.000000Z'))
+        names.push(name);
+      return names.length;
+    };
+    expect(await source.ask(asked, { ...refusing, ingest: async () => ({ refused }) })).toEqual({
+      look: 'failed',
+      because: { fault: 'interrupted', reason: refused, retryAt: null },
+    });
+    expect(await kept()).toBe(0);
+    world.clock.advance(HOUR);
+    expect(await world.ask('ilnd', NUMBER)).toMatchObject({ look: 'partial' });
+    expect(await kept()).toBeGreaterThan(0);
+    world.clock.advance(25 * HOUR);
+    expect(await looks.removeForsaken(async (code, number) => code === 'ilnd' && number === NUMBER)).toBeGreaterThan(0);
+    expect(await kept()).toBe(0);
   });
 
   it('spends its requests by the priority of each look', async () => {
