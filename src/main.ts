@@ -340,7 +340,11 @@ async function start(config: Config, options: ServiceOptions, undo: Undo): Promi
     runner,
     banner: bannerOf({ url, adminUrl, rpcUrl, config, payTo: receiver.payTo }),
     async stop() {
-      const late = setTimeout(() => draining.abort(), DRAIN_MS);
+      const late = setTimeout(() => {
+        draining.abort();
+        // A query that still waits for a source gets an answer, which is not charged.
+        sources.stop().catch(() => undefined);
+      }, DRAIN_MS);
       // In parallel with the requests: both may take ten seconds, and the whole stop only fifteen.
       callbacks.stop().catch(() => undefined);
       const unfinished = await undo.run(STOP_MS);
