@@ -21,6 +21,7 @@ const NAMES = [
   'full-answer',
   'import',
   'push',
+  'webhooks',
   'status',
   'sandbox',
   'mcp',
