@@ -79,6 +79,9 @@ async function contentOf(ports: ApplyPorts, { content, keyHash }: ReceivedWebhoo
   try {
     const bytes = content === null ? null : await ports.payloads.get(content);
     if (bytes !== null) return JSON.parse(bytes.toString()) as WebhookContent;
+    // Another node that has applied it meanwhile has removed it, too.
+    const { state } = await load(ports.log, webhook, sourceStream.webhook(SOURCE, keyHash));
+    if (state.outcome !== null) return null;
   } catch (error) {
     if (!(error instanceof CorruptPayload)) throw error;
   }
