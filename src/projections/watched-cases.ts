@@ -104,7 +104,7 @@ export const watchedCases: Projection<WatchEvent> = {
   events: [...DOCKET_EVENTS, ...OTHER_EVENTS],
   forOperators: true,
   collections: [
-    { name: WATCHED_CASES, indexes: [['askedAt'], ['court', 'askedAt']] },
+    { name: WATCHED_CASES, indexes: [['askedAt'], ['court'], ['court', 'askedAt']] },
     { name: WANTED_CASES, indexes: [['wantedAt']] },
     { name: BACKFILLS, indexes: [['status']] },
   ],

@@ -21,7 +21,8 @@ export class LookBackOff {
   /** Until when the case is left alone; the past if it is not. */
   async until(stream: string, now: Micros): Promise<Micros> {
     const known = this.#until.get(stream);
-    if (known !== undefined) return known;
+    // After a clock was set back, the counter is right.
+    if (known !== undefined && known <= now + LONGEST_BACK_OFF) return known;
     const { count, resetsAt } = await this.#counters.increment(counterId(stream), 0, LIMIT, now, LONGEST_BACK_OFF);
     const until = count > 0 ? resetsAt : 0;
     this.#until.set(stream, until);

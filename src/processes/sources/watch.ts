@@ -58,6 +58,8 @@ const MINUTE: Micros = 60 * MICROS_PER_SECOND;
 const LOOKS_PER_STEP = 25;
 /** After an error of storage, and after a fault of the source that names no time. */
 const REST: Micros = 30 * MICROS_PER_SECOND;
+/** No budget is closed for longer than its longest window, a day. */
+const LONGEST_REST: Micros = 25 * 60 * MINUTE;
 /** Even if the source's time is already over. */
 const SHORTEST_REST: Micros = MICROS_PER_SECOND;
 /** While every source rests, a case of another one may come to be watched. */
@@ -134,6 +136,8 @@ export function createCaseWatch(options: CaseWatchOptions): CaseWatch {
   }
 
   async function step(now: Micros, signal: AbortSignal = NEVER): Promise<Micros> {
+    // A clock that was ahead must not stop a source until then.
+    for (const lane of lanes.values()) if (lane.restsUntil > now + LONGEST_REST) lane.restsUntil = now;
     const isAwake = lanes.size === 0 || [...lanes.values()].some(({ restsUntil }) => restsUntil <= now);
     const every = (isAwake ? 1 : RESTING_TIMES) * rereadEvery();
     if (Math.abs(now - readAt) >= every) await read(now);

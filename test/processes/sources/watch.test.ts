@@ -131,6 +131,20 @@ describe('the watch over cases', () => {
     expect(world.looked()[0]).toBe(first);
   });
 
+  it('goes on after its clock was ahead by a year and is set back', async () => {
+    await world.asked(await world.shown('cand', A));
+    const year = 365 * DAY;
+    const watch = watching({ watchDays: 3_650 });
+    world.script.behave = () => ({ look: 'failed', because: fault('throttled', world.clock.now() + HOUR) });
+    world.move(year);
+    await watch.step(world.clock.now());
+    world.script.behave = () => null;
+    world.move(2 * HOUR - year);
+    expect(world.looked()).toEqual([A]);
+    await pass(watch, 20 * MINUTE);
+    expect(world.looked()).toEqual([A]);
+  });
+
   it('does not let the budget of one source hold up another', async () => {
     await world.asked(await world.shown('cand', A), await world.shown('scotus', '25-447', { source: 'scotus' }));
     world.move(3 * HOUR);
