@@ -251,9 +251,13 @@ describe('feeds (docs/design/sources.md#feeds)', () => {
     await world.later(30);
     expect(standing()).toBe('degraded');
     expect(world.standings.findLast(({ court }) => court === 'nyed')?.standing).toBe('working');
+    world.move(60_000_000);
+    expect(await world.recorded('ilnd')).toEqual(['degraded']);
     world.server.thaw('ilnd');
     await world.later(6);
     expect(standing()).toBe('working');
+    expect(await world.recorded('ilnd')).toEqual(['degraded', 'working']);
+    expect(await world.recorded('nyed')).toEqual([]);
   });
 
   it('row 33: a time of building that wobbles by a minute is no movement', async () => {

@@ -3,8 +3,10 @@ import { randomUUID } from 'node:crypto';
 import type { IngestPorts } from '../../../src/commands/docket/clock.ts';
 import { ingestDocket } from '../../../src/commands/docket/ingest.ts';
 import { CASES, type CaseDocument, FILINGS, type FilingDocument } from '../../../src/dockets/case-document.ts';
+import { sourceStream } from '../../../src/events/source.ts';
 import { createFeeds, type FeedStanding, type FeedsPorts } from '../../../src/processes/sources/feeds.ts';
 import type { FeedPoll } from '../../../src/processes/sources/poll-feed.ts';
+import { createStandings } from '../../../src/processes/sources/standings.ts';
 import { createCaseQueries } from '../../../src/queries/case-answer.ts';
 import { toInstant } from '../../../src/runtime/instant.ts';
 import { createSourceHttp } from '../../../src/sources/http/create-source-http.ts';
@@ -29,6 +31,8 @@ export async function openFeedWorld({ courts, keepsAll = false, totalMs = 1_000 
   const http = createSourceHttp({ userAgent: 'docket-test', allowPrivate: [`127.0.0.1:${server.port}`] });
   const polls: FeedPoll[] = [];
   const standings: FeedStanding[] = [];
+  const log = { info: () => {}, warn: () => {}, error: () => {} };
+  const recorder = createStandings({ log: world.log, clock: world.clock, logger: log });
   const script = { isPaused: (_court: string): boolean => false };
   /** A new process: nothing is in its memory. */
   const start = (more: Partial<FeedsPorts> = {}) =>
@@ -38,13 +42,16 @@ export async function openFeedWorld({ courts, keepsAll = false, totalMs = 1_000 
       readStore: world.readStore,
       http: { send: (request) => http.send({ ...request, totalMs }) },
       clock: world.clock,
-      logger: { info: () => {}, warn: () => {}, error: () => {} },
+      logger: log,
       owner: `test-${randomUUID()}`,
       feeds: feedsOf(courts, server.url),
       keepsAll,
       watchDays: 30,
       isPaused: (code) => script.isPaused(code),
-      reportStanding: (standing) => standings.push(standing),
+      reportStanding: (standing) => {
+        standings.push(standing);
+        recorder.report(standing);
+      },
       polled: (poll) => polls.push(poll),
       random: () => 0,
       ...more,
@@ -72,6 +79,12 @@ export async function openFeedWorld({ courts, keepsAll = false, totalMs = 1_000 
     script,
     ingest,
     start,
+    /** What is recorded of a court, once it has lasted. */
+    async recorded(court: string): Promise<readonly unknown[]> {
+      await recorder.step(world.clock.now());
+      const events = await world.log.read(sourceStream.court('rss', court));
+      return events.map(({ data }) => data.standing);
+    },
     /** Milliseconds. */
     now: (): number => Math.floor(world.clock.now() / 1_000),
     /** Polls what is due, and returns what came of it. */
