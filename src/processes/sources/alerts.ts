@@ -63,6 +63,7 @@ const LIST_EVERY: Micros = DAY;
 const RENEW_AFTER: Micros = 150 * DAY;
 /** After a fault that names no time. */
 const REST: Micros = 5 * MINUTE;
+const LONGEST_REST: Micros = 6 * 60 * MINUTE;
 
 /** A fault of the source, which the next request would meet as well. */
 class Stopped extends Error {
@@ -83,6 +84,8 @@ export function createCaseAlerts(ports: CaseAlertsPorts): CaseAlerts {
   /** Alerts of the account that this service did not make. */
   let foreign = 0;
   let isFull = false;
+  /** Steps in a row that the source cut short. */
+  let stops = 0;
 
   return { step, run };
 
@@ -115,10 +118,14 @@ export function createCaseAlerts(ports: CaseAlertsPorts): CaseAlerts {
     try {
       await compareList(now, signal);
       await keep(now, signal);
+      stops = 0;
       return now + EVERY;
     } catch (error) {
       if (!(error instanceof Stopped)) throw error;
-      return Math.max(now + MICROS_PER_SECOND, error.because.retryAt ?? now + REST);
+      return Math.max(
+        now + MICROS_PER_SECOND,
+        error.because.retryAt ?? now + Math.min(LONGEST_REST, REST * 2 ** stops++),
+      );
     }
   }
 
@@ -144,7 +151,10 @@ export function createCaseAlerts(ports: CaseAlertsPorts): CaseAlerts {
     const keys = new Set<string>();
     const kept = new Set([...book.inForce.values()].map((known) => keyOf(known.court, known.caseNumber)));
     const missing: WantedAlert[] = [];
-    for (const lost of book.lost.values()) if (lost.by !== WATCHED) missing.push(lost);
+    for (const lost of book.lost.values()) {
+      const court = findCourt(lost.court);
+      if (lost.by !== WATCHED && court && ports.covers(court) && !isRefused(lost.sourceCaseId, now)) missing.push(lost);
+    }
     for await (const { court, caseNumber } of ports.watched(now)) {
       const key = keyOf(court.code, caseNumber);
       keys.add(key);
@@ -152,8 +162,7 @@ export function createCaseAlerts(ports: CaseAlertsPorts): CaseAlerts {
       if (kept.has(key) || !ports.covers(court) || isTaken(missing.length)) continue;
       for (const sourceCaseId of await ports.cases.idsOf(court, caseNumber)) {
         if (book.unsubscribed.has(sourceCaseId)) continue;
-        if ((refused.get(sourceCaseId) ?? 0) > now || missing.some((one) => one.sourceCaseId === sourceCaseId))
-          continue;
+        if (isRefused(sourceCaseId, now) || missing.some((one) => one.sourceCaseId === sourceCaseId)) continue;
         missing.push({ sourceCaseId, court: court.code, caseNumber, by: WATCHED });
       }
     }
@@ -172,6 +181,10 @@ export function createCaseAlerts(ports: CaseAlertsPorts): CaseAlerts {
     }
   }
 
+  function isRefused(sourceCaseId: string, now: Micros): boolean {
+    return (refused.get(sourceCaseId) ?? 0) > now;
+  }
+
   /** Whether the account has as many alerts as it may, or will with so many more. */
   function isTaken(more = 0): boolean {
     return book.inForce.size + foreign + more >= limit;
@@ -179,6 +192,8 @@ export function createCaseAlerts(ports: CaseAlertsPorts): CaseAlerts {
 
   async function subscribe(wanted: WantedAlert, now: Micros, signal: AbortSignal): Promise<void> {
     const answer = await subscribeTo(own, wanted, asking(signal));
+    // Nothing is wrong with the source as a whole, so the others are not held up by this docket.
+    if (isFault(answer) && answer.fault === 'unreadable') return refuse(wanted, answer.reason, now);
     if (isFault(answer)) throw new Stopped(answer);
     await book.catchUp();
     const fields = { docket: wanted.sourceCaseId, court: wanted.court };
@@ -186,10 +201,15 @@ export function createCaseAlerts(ports: CaseAlertsPorts): CaseAlerts {
       isFull = true;
       const alarm = 'docket_alerts_exhausted';
       logger.warn({ ...fields, said: answer.full, alarm }, 'CourtListener allows this account no more docket alerts');
-    } else if ('refused' in answer) {
-      refused.set(wanted.sourceCaseId, now + DAY);
-      logger.warn({ ...fields, said: answer.refused }, 'CourtListener has no alert for this docket');
-    }
+    } else if ('refused' in answer) refuse(wanted, answer.refused, now);
+  }
+
+  function refuse({ sourceCaseId, court }: WantedAlert, said: string, now: Micros): void {
+    refused.set(sourceCaseId, now + DAY);
+    logger.warn(
+      { docket: sourceCaseId, court, said },
+      'CourtListener has no alert for this docket; asked again in a day',
+    );
   }
 
   async function renew(alertOf: Subscription, signal: AbortSignal): Promise<void> {
