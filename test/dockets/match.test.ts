@@ -163,6 +163,21 @@ describe('matching entries (docs/design/dockets.md#matching)', () => {
     expect(filingOf([entered], [{ ...filed, shortDescription: 'Order' }], false)).toEqual([null]);
   });
 
+  it('knows a feed’s item again after its text has arrived, by its event and the second of its entry', () => {
+    const at = '2024-03-01T15:04:05.000000Z';
+    const stub = item({ dateFiled: null, shortDescription: 'Set Hearings', enteredAt: at });
+    const told = item({
+      dateFiled: '2024-02-27',
+      description: 'MINUTE ORDER: conference moved to Friday',
+      shortDescription: 'Set Hearings',
+      enteredAt: at,
+    });
+    expect(filingOf([told], [stub], false)).toEqual([0]);
+    expect(filingOf([told], [{ ...stub, enteredAt: '2024-03-01T15:04:06.000000Z' }], false)).toEqual([null]);
+    expect(filingOf([told], [{ ...stub, shortDescription: 'Add Judge' }], false)).toEqual([null]);
+    expect(filingOf([{ ...told, entryNumber: 4 }], [{ ...stub, entryNumber: 5 }], false)).toEqual([null]);
+  });
+
   it('gives each known filing to one entry at most, and every entry to itself when nothing changed', () => {
     const any = fc
       .record({
