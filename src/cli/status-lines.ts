@@ -8,6 +8,7 @@ import type { CallbackStatus } from '../queries/status-callbacks.ts';
 import { DAYS_OF_SPEND } from '../queries/status-fee-payer.ts';
 import type { LogStatus } from '../queries/status-log.ts';
 import type { PaymentStatus } from '../queries/status-payments.ts';
+import type { SourceStatus } from '../queries/status-sources.ts';
 import { MICROS_PER_SECOND, type Micros, toMicros } from '../runtime/instant.ts';
 import { formatAmount, usdcText } from '../solana/decimal-amount.ts';
 import { nodeLines } from './status-nodes.ts';
@@ -70,7 +71,10 @@ function partRows({ part, node, status, since, reason, code, hint }: NodePart, n
   ];
 }
 
-function storageRows({ log, projections, payments, callbacks, money }: StorageStatus, now: Micros): readonly Row[] {
+function storageRows(
+  { log, projections, payments, callbacks, sources, money }: StorageStatus,
+  now: Micros,
+): readonly Row[] {
   return [
     ...(isUnreadable(log) ? unread('log', log) : [{ label: 'log', text: logText(log) }]),
     ...(isUnreadable(projections) ? unread('projections', projections) : projectionRows(projections, now)),
@@ -78,6 +82,7 @@ function storageRows({ log, projections, payments, callbacks, money }: StorageSt
       ? unread('payments', payments)
       : [{ label: 'payments', text: paymentsText(payments, now) }]),
     ...(isUnreadable(callbacks) ? unread('callbacks', callbacks) : callbackRows(callbacks, now)),
+    ...(isUnreadable(sources) ? unread('sources', sources) : sourceRows(sources, now)),
     ...(isUnreadable(money) ? unread('today', money) : [{ label: 'today', text: moneyText(money) }]),
   ];
 }
@@ -177,6 +182,17 @@ function hostText({ origin, open, due, overdue, lastOutcome, paused }: CallbackH
       : `; last ${lastOutcome.failureClass ?? 'acknowledged'}${lastOutcome.responseCode ? ` ${lastOutcome.responseCode}` : ''} ${age(lastOutcome.at, now)} ago`;
   const pause = paused ? `PAUSED for ${age(paused.since, now)} by ${paused.by} (${paused.reason}); ` : '';
   return `${origin}  ${pause}${of(open)} open, ${of(due)} due, ${of(overdue)} overdue${last}`;
+}
+
+/** Nothing where no source was ever used. */
+function sourceRows(sources: readonly SourceStatus[], now: Micros): readonly Row[] {
+  return sources.map(({ source, standing, why, paused, lastSuccessAt, courtsInTrouble: courts }, index) => {
+    const works = standing === 'working' ? 'working' : `${standing.toUpperCase()}: ${why ?? 'unknown'}`;
+    const state = paused ? `PAUSED for ${age(paused.since, now)} by ${paused.by} (${paused.reason})` : works;
+    const last = lastSuccessAt === null ? 'no success yet' : `last success ${age(lastSuccessAt, now)} ago`;
+    const trouble = courts > 0 ? `; ${counted(courts, 'court')} in trouble: docket sources show ${source}` : '';
+    return { label: index === 0 ? 'sources' : '', text: `${source}  ${state}, ${last}${trouble}` };
+  });
 }
 
 function feePayerRows({ feePayer }: StatusSnapshot, now: Micros): readonly Row[] {

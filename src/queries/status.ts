@@ -14,6 +14,7 @@ import { type LogStatus, logStatus } from './status-log.ts';
 import { type MoneyStatus, moneyStatus } from './status-money.ts';
 import { type Nodes, statusNodes } from './status-nodes.ts';
 import { type PaymentStatus, paymentStatus } from './status-payments.ts';
+import { type SourceStatus, sourceStatus } from './status-sources.ts';
 
 /** Why a section is missing. */
 export interface Unreadable {
@@ -31,6 +32,7 @@ export interface StorageStatus {
   readonly log: Section<LogStatus>;
   readonly projections: Section<readonly ProjectionReport[]>;
   readonly callbacks: Section<CallbackStatus>;
+  readonly sources: Section<readonly SourceStatus[]>;
   readonly payments: Section<PaymentStatus>;
   readonly money: Section<ShownMoney>;
   readonly nodes: Section<Nodes>;
@@ -75,6 +77,7 @@ export async function readStatus(ports: StatusPorts): Promise<StorageStatus> {
     }),
     projections: section(() => projectionReports(ports)),
     callbacks: section(() => callbackStatus(readStore, now, hosts)),
+    sources: section(() => sourceStatus(readStore)),
     payments: section(() => paymentStatus(readStore, now)),
     money: section(() => moneyStatus(readStore, now)),
     alarms: section(() => lastAlarms(readStore, now)),
@@ -85,6 +88,7 @@ export async function readStatus(ports: StatusPorts): Promise<StorageStatus> {
     log: await sections.log,
     projections,
     callbacks: await sections.callbacks,
+    sources: await sections.sources,
     payments: await sections.payments,
     money: isUnreadable(money) ? money : { ...money, complete: isComplete(projections) },
     nodes: await nodes,

@@ -50,6 +50,7 @@ const STORAGE: StorageStatus = {
   log: { position: '00000000000000000042', rate: { events: 744, seconds: 60, more: false } },
   projections: [report('cases'), report('payments')],
   callbacks: { open: 14, due: 0, overdue: 0, oldestOverdueSeconds: 0, hosts: [], moreHosts: false },
+  sources: [],
   payments: { inFlight: 2, pending: 0, oldestSubmittedAt: ago(4), confirming: 3, inDoubt: 0 },
   money: {
     day: '2026-05-28',
@@ -228,6 +229,31 @@ describe('docket status', () => {
       '               owns payment-recovery',
       '             three process 9, no node of this version: owns copy',
     ]);
+  });
+
+  it('shows each source that was used: works, fails or is paused, and where it has trouble', () => {
+    const working = {
+      standing: 'working',
+      why: null,
+      paused: null,
+      lastSuccessAt: ago(12),
+      courtsInTrouble: 0,
+    } as const;
+    const paused = { since: ago(7_200), by: 'Ann Lee', reason: 'ticket 4711' };
+    const lines = withStorage({
+      sources: [
+        { ...working, source: 'courtlistener', standing: 'failing', why: 'timeout', lastSuccessAt: null },
+        { ...working, source: 'rss', courtsInTrouble: 2 },
+        { ...working, source: 'scotus', paused },
+      ],
+    });
+    expect(lines).toEqual(
+      expect.arrayContaining([
+        'sources      courtlistener  FAILING: timeout, no success yet',
+        '             rss  working, last success 12 s ago; 2 courts in trouble: docket sources show rss',
+        '             scotus  PAUSED for 2 h by Ann Lee (ticket 4711), last success 12 s ago',
+      ]),
+    );
   });
 
   it('shows everything else if one section cannot be read, with the reason and what to do', () => {
