@@ -10,8 +10,9 @@ import { ingestDocket } from '../commands/docket/ingest.ts';
 import type { Config } from '../config.ts';
 import type { LiveSourceName } from '../events/source.ts';
 import type { LiveSourceMetrics } from '../http/admin/metrics/source-metrics.ts';
+import { alertCoverage, anyCoverage } from '../processes/sources/alert-coverage.ts';
 import { createBackfill } from '../processes/sources/backfill.ts';
-import { feedCoverage } from '../processes/sources/feed-coverage.ts';
+import { type Coverage, feedCoverage } from '../processes/sources/feed-coverage.ts';
 import { createFeeds, type Feeds, type FeedsPorts } from '../processes/sources/feeds.ts';
 import { createRefresh, type Refresh } from '../processes/sources/refresh.ts';
 import { createSourceCases } from '../processes/sources/source-cases.ts';
@@ -108,7 +109,7 @@ export function startSourceRole(options: SourceRoleOptions): SourceRole {
     readStore,
     desk,
     rates: askable.rates,
-    coverage: feedCoverage(readStore, feedsOf(config.sources.rss.courts, config.sources.rss.url)),
+    coverage: coverageOf(options),
     watchDays: config.sources.watchDays,
     clock,
     logger,
@@ -262,4 +263,11 @@ function ingestInto({ storage, runner, clock }: Pick<SourceRoleOptions, 'storage
     },
   };
   return (snapshot) => ingestDocket(ports, snapshot, sourcesContext());
+}
+
+/** What feeds and alerts tell of. An alert tells nothing where its messages cannot come. */
+function coverageOf({ storage: { readStore }, config }: SourceRoleOptions): Coverage {
+  const { rss, courtListener } = config.sources;
+  const feeds = feedCoverage(readStore, feedsOf(rss.courts, rss.url));
+  return courtListener.webhookSecret === null ? feeds : anyCoverage(feeds, alertCoverage(readStore));
 }

@@ -4,7 +4,6 @@
  */
 import type { BaseLogger } from 'pino';
 import type { AlertCommand, AlertEnd, Subscription } from '../../commands/source/alert.ts';
-import { parseCaseNumber } from '../../courts/case-number.ts';
 import type { Court } from '../../courts/court.ts';
 import { findCourt } from '../../courts/registry.ts';
 import { type Clock, MICROS_PER_SECOND, type Micros, toMicros } from '../../runtime/instant.ts';
@@ -18,6 +17,7 @@ import type { ReadStore } from '../../storage/read-store.ts';
 import { Trouble } from '../../storage/trouble.ts';
 import { whileHeld } from '../../storage/while-held.ts';
 import { createAlertBook } from './alert-book.ts';
+import { coreKey } from './alert-coverage.ts';
 import type { CaseOfCourt } from './desk.ts';
 import { decideAlert, recordAlert, type SubscribePorts, subscribeTo, WATCHED, type WantedAlert } from './subscribe.ts';
 
@@ -149,14 +149,14 @@ export function createCaseAlerts(ports: CaseAlertsPorts): CaseAlerts {
 
   async function keep(now: Micros, signal: AbortSignal): Promise<void> {
     const keys = new Set<string>();
-    const kept = new Set([...book.inForce.values()].map((known) => keyOf(known.court, known.caseNumber)));
+    const kept = new Set([...book.inForce.values()].map((known) => coreKey(known.court, known.caseNumber)));
     const missing: WantedAlert[] = [];
     for (const lost of book.lost.values()) {
       const court = findCourt(lost.court);
       if (lost.by !== WATCHED && court && ports.covers(court) && !isRefused(lost.sourceCaseId, now)) missing.push(lost);
     }
     for await (const { court, caseNumber } of ports.watched(now)) {
-      const key = keyOf(court.code, caseNumber);
+      const key = coreKey(court.code, caseNumber);
       keys.add(key);
       if (signal.aborted) return;
       if (kept.has(key) || !ports.covers(court) || isTaken(missing.length)) continue;
@@ -168,7 +168,7 @@ export function createCaseAlerts(ports: CaseAlertsPorts): CaseAlerts {
     }
     for (const known of [...book.inForce.values()]) {
       if (signal.aborted) return;
-      if (known.by === WATCHED && !keys.has(keyOf(known.court, known.caseNumber))) {
+      if (known.by === WATCHED && !keys.has(coreKey(known.court, known.caseNumber))) {
         const because = await alerts.end(known.alertId, asking(signal));
         if (because) throw new Stopped(because);
         await end(known, 'no_longer_watched', WATCHED);
@@ -241,9 +241,3 @@ export function createCaseAlerts(ports: CaseAlertsPorts): CaseAlerts {
 }
 
 const asking = (signal: AbortSignal) => ({ priority: 'watched', signal }) as const;
-
-/** The forms of one number share a core. */
-function keyOf(code: string, caseNumber: string): string {
-  const court = findCourt(code);
-  return `${code} ${(court && parseCaseNumber(court, caseNumber)?.core) ?? caseNumber}`;
-}

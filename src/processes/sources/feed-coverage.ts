@@ -6,7 +6,7 @@ import { type FeedMemory, readMemory } from '../../sources/rss/feed-memory.ts';
 import { isSilent } from '../../sources/rss/feed-rules.ts';
 import type { ReadStore } from '../../storage/read-store.ts';
 
-export type IsCovered = (known: { readonly court: Court }) => boolean;
+export type IsCovered = (known: { readonly court: Court; readonly caseNumber: string }) => boolean;
 
 /** What is covered at a moment. */
 export type Coverage = (now: Micros) => Promise<IsCovered>;

@@ -39,6 +39,6 @@ describe('a feed tells of every new entry', () => {
       { cell: async () => ({ version: 0, value: null }) },
       feedsOf(['dcd']),
     )(FRIDAY_NOON);
-    expect(covered({ court })).toBe(false);
+    expect(covered({ court, caseNumber: '3:26-cv-00001' })).toBe(false);
   });
 });

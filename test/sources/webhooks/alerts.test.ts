@@ -13,6 +13,7 @@ import { handleWithRetry } from '../../../src/commands/handle.ts';
 import { alert } from '../../../src/commands/source/alert.ts';
 import { findCourt } from '../../../src/courts/registry.ts';
 import { sourceStream } from '../../../src/events/source.ts';
+import { alertCoverage, anyCoverage } from '../../../src/processes/sources/alert-coverage.ts';
 import { type CaseAlertsPorts, createCaseAlerts } from '../../../src/processes/sources/alerts.ts';
 import type { CaseOfCourt } from '../../../src/processes/sources/desk.ts';
 import { createSourceCases } from '../../../src/processes/sources/source-cases.ts';
@@ -177,6 +178,17 @@ async function record(id: string, command: Parameters<typeof alert.decide>[1]): 
   const context = { commandId: randomUUID(), requestId: null, correlationId: 'x', causationId: null, actor: 'test' };
   await handleWithRetry({ ...storage, clock }, alert, sourceStream.alert('courtlistener', id), command, context);
 }
+
+it('a case with an alert is covered, under any form of its number, and no other is', async () => {
+  await watch('1:26-cv-01001');
+  await watch('1:26-cv-01002');
+  await step({ limit: 1 });
+  const head = await storage.log.head();
+  if (head !== null) await runner.waitFor(sourceRecords.name, head, 5_000);
+  const covers = await anyCoverage(async () => () => false, alertCoverage(storage.readStore))(clock.now());
+  const cases = ['1:26-cv-01001', '26-cv-1001', '1:26-cv-01002'];
+  expect(cases.map((caseNumber) => covers({ court, caseNumber }))).toEqual([true, true, false]);
+});
 
 describe('an alert that ends', () => {
   it('is noticed within a day and switched on again', async () => {
