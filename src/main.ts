@@ -29,7 +29,7 @@ import { projectionReports } from './projections/status.ts';
 import type { NodeReport } from './queries/status-nodes.ts';
 import { reportingAlarms } from './runtime/alarms.ts';
 import { freePorts } from './runtime/free-ports.ts';
-import { type Clock, systemClock, toInstant } from './runtime/instant.ts';
+import { type Clock, type Micros, systemClock, toInstant } from './runtime/instant.ts';
 import { listen, reachableHost } from './runtime/listen.ts';
 import { makeLogger } from './runtime/logger.ts';
 import { openFiles } from './runtime/open-files.ts';
@@ -87,6 +87,8 @@ export interface Service {
 export interface ServiceOptions {
   readonly clock?: Clock;
   readonly logger?: Logger;
+  /** Between two polls of a court's feed, microseconds; only for imitations. */
+  readonly feedInterval?: Micros;
 }
 
 /** Starts every part. Resolves once the service answers and is ready, or can report what is missing. */
@@ -267,6 +269,7 @@ async function start(config: Config, options: ServiceOptions, undo: Undo): Promi
     owner: leaseOwner(),
     userAgent,
     ...ownAddresses(config, { port, publicUrl }),
+    feedInterval: options.feedInterval,
   });
   undo.add('sources', () => sources.stop());
 

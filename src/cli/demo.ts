@@ -5,47 +5,22 @@ import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { Writable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import type { Command } from 'commander';
 import { type Config, readConfig } from '../config.ts';
 import { PaymentAuthorized } from '../events/payment.ts';
 import { startService } from '../main.ts';
-import { freePorts } from '../runtime/free-ports.ts';
 import { openEventLog } from '../service/open-storage.ts';
 import { NETWORKS } from '../solana/addresses.ts';
 import { usdcOf, usdcText } from '../solana/decimal-amount.ts';
 import { localChainDirectory } from '../solana/local/start-local-chain.ts';
 import { type AddCommand, type CliContext, CliError, EXIT, print, printJson, type RunDocket } from './command.ts';
+import { tellLive } from './demo-live.ts';
+import { type Bought, filingLine, NO_ENGINES, Shell, serviceEnvironment } from './demo-shell.ts';
 
 const FIXTURES = fileURLToPath(new URL('../../fixtures/', import.meta.url));
 const COURT = 'cand';
 const CASE = '3:24-cv-00042';
-
-interface Filing {
-  readonly entry_number: number | null;
-  readonly filed_at: string;
-  readonly available_at: string;
-  readonly filing_type: string;
-  readonly description: string;
-}
-
-/** What `docket query --json` prints. */
-interface Bought {
-  readonly wallet: string;
-  readonly transaction: string;
-  readonly charged_usd: number;
-  readonly queried_at: string;
-  readonly result_url: string;
-  readonly answer: {
-    readonly case: { readonly case_name: string; readonly court_name: string; readonly filing_count: number };
-    readonly delta?: {
-      readonly change_count: number;
-      readonly new_filings: readonly Filing[];
-      readonly updated_filings: readonly Filing[];
-    };
-  };
-}
 
 /** One line that `docket audit replay --json` prints. */
 interface ReplayedEvent {
@@ -54,46 +29,6 @@ interface ReplayedEvent {
   readonly type: string;
   readonly recordedAt: string;
   readonly requestId: string | null;
-}
-
-/** Runs `docket` commands in this process and returns their output. */
-class Shell {
-  constructor(
-    private readonly context: CliContext,
-    private readonly environment: NodeJS.ProcessEnv,
-    private readonly say: (line: string) => void,
-    private readonly docket: RunDocket,
-  ) {}
-
-  /** @throws CliError with the command's own message if it fails */
-  async run(...args: readonly string[]): Promise<string> {
-    this.say(`\n$ docket ${args.map((arg) => (/[\s*]/.test(arg) ? `'${arg}'` : arg)).join(' ')}`);
-    const [out, err] = [collector(), collector()];
-    const exitCode = await this.docket([...args, '--json'], {
-      ...this.context,
-      environment: this.environment,
-      stdout: out.stream,
-      stderr: err.stream,
-      interactive: false,
-    });
-    if (exitCode !== EXIT.ok) throw new CliError(`docket ${args[0]} failed:`, err.text() || out.text(), EXIT.found);
-    return out.text();
-  }
-
-  async json<Result>(...args: readonly string[]): Promise<Result> {
-    return JSON.parse(await this.run(...args)) as Result;
-  }
-}
-
-function collector() {
-  const parts: Buffer[] = [];
-  const stream = new Writable({
-    write(part: Buffer, _encoding, done) {
-      parts.push(Buffer.from(part));
-      done();
-    },
-  });
-  return { stream, text: () => Buffer.concat(parts).toString() };
 }
 
 /**
@@ -172,6 +107,10 @@ export const createDemoCommand =
       .description('Run a paid query and a paid delta end to end on a local chain, in seconds.')
       .option('--keep', 'keep the data afterwards, in DATA_DIR if it is set')
       .option('--engines', 'events in EVENTSTORE_URL, the rest in MONGODB_URL; the local chain stays in DATA_DIR')
+      .option(
+        '--live',
+        'instead, a case that its sources show: found by a query, followed by feed and webhook; from a checkout',
+      )
       .option('--json', 'one JSON object: transaction, charged_usd, change_count, new_filings, events, …')
       .addHelpText(
         'after',
@@ -183,10 +122,14 @@ engines, every demo uses a new docket number.
 Examples:
   $ npm run demo
   $ DATA_DIR=audit-me npm run demo -- --keep && DATA_DIR=audit-me npx docket audit replay payments
+  $ npm run demo -- --live
   $ EVENTSTORE_URL='esdb://localhost:2113?tls=false' MONGODB_URL=mongodb://localhost:27017/demo npm run demo -- --engines`,
       )
-      .action(async (options: { keep?: boolean; engines?: boolean; json?: boolean }) => {
+      .action(async (options: { keep?: boolean; engines?: boolean; live?: boolean; json?: boolean }) => {
         const say = options.json ? () => undefined : (line: string) => print(context, line);
+        if (options.live && options.engines) {
+          throw new CliError('--live and --engines are two demos.', 'Leave one of them out.');
+        }
         const engines = options.engines ? engineConfig(context.environment) : null;
         if (engines) await assertOwnPayments(engines);
         const keep = options.keep === true || engines !== null;
@@ -200,7 +143,7 @@ Examples:
             engines: engines !== null,
             number: engines ? ownNumber() : CASE,
           };
-          const told = await tell(context, place, say, run);
+          const told = options.live ? await tellLive(context, folder, say, run) : await tell(context, place, say, run);
           if (options.json) printJson(context, { ...told, data_dir: keep ? folder : null });
           else if (keep) print(context, `\nThe ${engines ? 'local chain' : 'data'} is in ${folder}.`);
         } finally {
@@ -223,22 +166,7 @@ interface DemoSetting {
 /** Runs the steps of the demo. */
 async function tell(context: CliContext, place: DemoSetting, say: (line: string) => void, run: RunDocket) {
   const { folder, number } = place;
-  const [port, adminPort, rpcPort] = await freePorts(3);
-  const environment: NodeJS.ProcessEnv = {
-    ...context.environment,
-    HOST: '127.0.0.1',
-    PORT: String(port),
-    ADMIN_PORT: String(adminPort),
-    PUBLIC_URL: '',
-    DATA_DIR: folder,
-    SOLANA_NETWORK: 'local',
-    SOLANA_RPC_URL: '',
-    SOLANA_LOCAL_PORT: String(rpcPort),
-    FEE_PAYER_KEY: '',
-    PAY_TO: '',
-    LOG_LEVEL: context.environment.LOG_LEVEL ?? 'warn',
-    ...(!place.engines && { EVENTSTORE_URL: '', MONGODB_URL: '' }),
-  };
+  const environment = await serviceEnvironment(context, folder, place.engines ? {} : NO_ENGINES);
   const service = await startService(readConfig(environment));
   try {
     say(`A service is running at ${service.url}, with a local Solana chain at ${service.rpcUrl} (test money).`);
@@ -297,9 +225,6 @@ async function tell(context: CliContext, place: DemoSetting, say: (line: string)
     await service.stop();
   }
 }
-
-const filingLine = (mark: string, { entry_number, filed_at, filing_type, description }: Filing): string =>
-  `  ${mark.padEnd(8)}${String(entry_number ?? '-').padStart(3)}  ${filed_at.slice(0, 10)}  ${filing_type.padEnd(12)} ${description.slice(0, 90)}`;
 
 async function replayed(shell: Shell, ...args: readonly string[]): Promise<readonly ReplayedEvent[]> {
   const text = await shell.run('audit', 'replay', ...args);

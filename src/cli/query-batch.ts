@@ -9,7 +9,7 @@ import { type PayingOptions, payFor, readAnswer } from './paid-call.ts';
 
 const Filing = z.object({
   entry_number: z.number().nullable(),
-  filed_at: z.string(),
+  filed_at: z.string().nullable(),
   filing_type: z.string(),
   description: z.string(),
 });
@@ -104,7 +104,10 @@ export function printFilings({ delta }: z.infer<typeof CaseAnswer>, context: Cli
   if (!delta) return;
   print(context, `${indent}${delta.change_count === 1 ? '1 new filing' : `${delta.change_count} new filings`}`);
   for (const { entry_number, filed_at, filing_type, description } of delta.new_filings) {
-    print(context, `${indent}  ${entry_number ?? '-'}  ${filed_at.slice(0, 10)}  ${filing_type}  ${description}`);
+    print(
+      context,
+      `${indent}  ${entry_number ?? '-'}  ${filed_at?.slice(0, 10) ?? '-'}  ${filing_type}  ${description}`,
+    );
   }
 }
 

@@ -1,12 +1,13 @@
 /** A filing in the form of answers (docs/design/interface.md#2.3). */
 
 import type { FilingDocument } from '../dockets/case-document.ts';
-import { dayAsTimestamp } from '../dockets/court-time.ts';
+import { dayAsTimestamp, dayAt } from '../dockets/court-time.ts';
 import type { JsonObject } from '../events/event.ts';
+import { toMicros } from '../runtime/instant.ts';
 
 /** @param timeZone of the court: a day is a day in the court's time zone */
 export function filingAnswer(filing: FilingDocument, timeZone: string): JsonObject {
-  const filedAt = filing.filedAt ?? (filing.dateFiled === null ? null : dayAsTimestamp(timeZone, filing.dateFiled));
+  const filedAt = filing.filedAt ?? startOf(filing.dateFiled ?? dayEntered(filing, timeZone), timeZone);
   return {
     filing_id: filing.filingId,
     entry_number: filing.entryNumber,
@@ -32,3 +33,9 @@ export function filingAnswer(filing: FilingDocument, timeZone: string): JsonObje
     sealed: filing.sealed,
   };
 }
+
+const startOf = (day: string | null, timeZone: string) => (day === null ? null : dayAsTimestamp(timeZone, day));
+
+/** A feed says only when an entry was made, which is its day of filing for as long as no docket sheet says another. */
+const dayEntered = ({ enteredAt }: FilingDocument, timeZone: string): string | null =>
+  enteredAt === null ? null : dayAt(timeZone, toMicros(enteredAt)).day;

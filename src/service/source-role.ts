@@ -25,7 +25,7 @@ import { createCaseWatch } from '../processes/sources/watch.ts';
 import { cases } from '../projections/cases.ts';
 import { createFreshness } from '../projections/freshness.ts';
 import type { ProjectionRunner } from '../projections/runner.ts';
-import type { Clock } from '../runtime/instant.ts';
+import type { Clock, Micros } from '../runtime/instant.ts';
 import { untilAborted } from '../runtime/on-abort.ts';
 import type { Rate, SourceBudget } from '../sources/budget.ts';
 import { createCourtListenerClient } from '../sources/courtlistener/client.ts';
@@ -55,6 +55,8 @@ export interface SourceRoleOptions {
   /** Never called by a source's redirect. */
   readonly ownHosts: readonly string[];
   readonly ownPorts: readonly number[];
+  /** Between two polls of a court's feed; only for imitations. */
+  readonly feedInterval?: Micros | undefined;
 }
 
 export interface SourceRole {
@@ -171,7 +173,7 @@ export function startSourceRole(options: SourceRoleOptions): SourceRole {
 
 /** Null: no feeds are configured. */
 function openFeeds(
-  { storage: { log, readStore }, config, clock, logger, owner, metrics }: SourceRoleOptions,
+  { storage: { log, readStore }, config, clock, logger, owner, metrics, feedInterval }: SourceRoleOptions,
   { http, ingest, pauses, standings }: Pick<FeedsPorts, 'http' | 'ingest'> & Pick<SourceRole, 'pauses' | 'standings'>,
 ): Feeds | null {
   const { rss, watchDays } = config.sources;
@@ -186,6 +188,7 @@ function openFeeds(
     logger,
     owner,
     feeds,
+    interval: feedInterval,
     keepsAll: rss.keepsAll,
     watchDays,
     isPaused: (court) => pauses.isPaused('rss', court),

@@ -52,6 +52,8 @@ export interface FeedsPorts {
   polled?(poll: FeedPoll): void;
   /** From 0 to 1; if omitted, random. */
   random?(): number;
+  /** Between two polls of a court; for imitations, which may be asked more often than every five minutes. */
+  readonly interval?: Micros | undefined;
 }
 
 export interface Feeds {
@@ -73,7 +75,7 @@ const LONGEST_PAUSE_MS = 5_000;
 const MOST_NOTED = 5_000;
 
 export function createFeeds(ports: FeedsPorts): Feeds {
-  const { readStore, clock, logger, feeds } = ports;
+  const { readStore, clock, logger, feeds, interval = INTERVAL } = ports;
   const random = ports.random ?? Math.random;
   const trouble = new Trouble(logger, { process: NAME });
   /** When each court is due, as far as this node knows; its cell decides. */
@@ -88,6 +90,7 @@ export function createFeeds(ports: FeedsPorts): Feeds {
     http: ports.http,
     now: () => clock.now(),
     random,
+    interval,
     ingest: ports.ingest,
     async concerned(feed: CourtFeed, cases: readonly FeedCase[]): Promise<ReadonlySet<string>> {
       const numbers = cases.map(({ number }) => number);
@@ -152,7 +155,7 @@ export function createFeeds(ports: FeedsPorts): Feeds {
       for (let feed = waiting.shift(); feed && !signal.aborted; feed = waiting.shift()) await pollOnce(feed, signal);
     };
     await Promise.all(Array.from({ length: Math.min(AT_ONCE, waiting.length) }, worker));
-    return feeds.reduce((next, feed) => Math.min(next, due(feed)), now + INTERVAL);
+    return feeds.reduce((next, feed) => Math.min(next, due(feed)), now + interval);
   }
 
   async function pollOnce(feed: CourtFeed, signal: AbortSignal): Promise<void> {
@@ -163,7 +166,7 @@ export function createFeeds(ports: FeedsPorts): Feeds {
       return;
     }
     // If storage fails, the court is due again after the usual time, whatever its cell says.
-    dueAt.set(code, now + INTERVAL);
+    dueAt.set(code, now + interval);
     try {
       const { version, memory } = await readMemory(readStore, code);
       // No wait is longer; a clock that was ahead and is set back must not stop the polls.
@@ -171,7 +174,7 @@ export function createFeeds(ports: FeedsPorts): Feeds {
         dueAt.set(code, memory.nextAt);
         return;
       }
-      const claimed = { ...memory, nextAt: now + INTERVAL };
+      const claimed = { ...memory, nextAt: now + interval };
       if (!(await writeMemory(readStore, code, version, claimed))) return;
       const { poll, memory: next } = await pollFeed(pollPorts, feed, claimed, signal);
       // An interrupted request says nothing about the court.

@@ -22,6 +22,8 @@ export interface PollPorts {
   failedCase(feed: CourtFeed, caseNumber: string, error: unknown): void;
   now(): Micros;
   random(): number;
+  /** Between two polls; that of the courts if omitted. */
+  readonly interval?: Micros | undefined;
 }
 
 export interface FeedPoll {
@@ -125,13 +127,13 @@ const NOTHING = { ingested: 0, unknownCase: 0, unreadable: 0, gap: null } as con
 const afterSuccess = (ports: PollPorts, memory: FeedMemory): FeedMemory => ({
   ...memory,
   failures: 0,
-  nextAt: nextPoll(ports.now(), 0, null, ports.random()),
+  nextAt: nextPoll(ports.now(), 0, null, ports.random(), ports.interval),
 });
 
 const afterFailure = (ports: PollPorts, memory: FeedMemory, retryAt: Micros | null): FeedMemory => ({
   ...memory,
   failures: memory.failures + 1,
-  nextAt: nextPoll(ports.now(), memory.failures + 1, retryAt, ports.random()),
+  nextAt: nextPoll(ports.now(), memory.failures + 1, retryAt, ports.random(), ports.interval),
 });
 
 /** A validator that is too long to be one is not sent back. */

@@ -10,18 +10,25 @@ const DAY: Micros = 24 * HOUR;
 
 /** No court is polled more often. */
 export const INTERVAL: Micros = 5 * MINUTE;
-/** At most so much later, so that courts are not polled in step. */
-const JITTER: Micros = 30 * MICROS_PER_SECOND;
+/** At most this part of it later, so that courts are not polled in step. */
+const JITTER = 0.1;
 const LONGEST_BACK_OFF: Micros = 2 * HOUR;
 
 /**
  * When to poll next.
  * @param failures polls that failed in a row, this one included
  * @param random from 0 to 1
+ * @param interval shorter only for imitations
  */
-export function nextPoll(now: Micros, failures: number, retryAt: Micros | null, random: number): Micros {
-  const wait = failures === 0 ? INTERVAL : Math.min(INTERVAL * 2 ** Math.min(failures - 1, 10), LONGEST_BACK_OFF);
-  return Math.max(now + wait, Math.min(retryAt ?? 0, now + DAY)) + Math.floor(JITTER * random);
+export function nextPoll(
+  now: Micros,
+  failures: number,
+  retryAt: Micros | null,
+  random: number,
+  interval: Micros = INTERVAL,
+): Micros {
+  const wait = failures === 0 ? interval : Math.min(interval * 2 ** Math.min(failures - 1, 10), LONGEST_BACK_OFF);
+  return Math.max(now + wait, Math.min(retryAt ?? 0, now + DAY)) + Math.floor(interval * JITTER * random);
 }
 
 /** What no wait exceeds. */
