@@ -14,7 +14,7 @@ import { systemClock } from '../runtime/instant.ts';
 import { reachableHost } from '../runtime/listen.ts';
 import { openSourceDesk } from '../service/source-role.ts';
 import { askableCoverage } from '../sources/coverage.ts';
-import type { Look } from '../sources/source.ts';
+import type { Fault, Look } from '../sources/source.ts';
 import { leaseOwner } from '../storage/lease-owner.ts';
 import type { Storage } from '../storage/storage.ts';
 import { courtNamed } from './cases.ts';
@@ -73,6 +73,7 @@ async function refresh(storage: Storage, context: CliContext, config: Config, wa
   const look = await lookNow(storage, context, config, court, number.canonical);
   const count = 'stream' in look ? await filingsOf(storage, look.stream) : null;
   const told = { court: court.code, caseNumber: number.canonical, source };
+  if (look.look === 'failed') throw notAsked(look.because, told);
   if (wanted.json) {
     printJson(context, {
       court: told.court,
@@ -111,17 +112,18 @@ function assertSuccess(look: Look, { court, caseNumber, source }: Told): void {
         `${subject}: the source knows no such case.`,
         'Check the number. A query for it gets 404, uncharged; docket import and pushes can still bring it.',
       );
-    case 'failed':
-      throw new CliError(
-        `${subject}: the source could not be asked (${look.because.fault}: ${look.because.reason}).`,
-        `A query for it is answered from what is known, or gets 503 if nothing is, uncharged. See docket sources show ${source}.`,
-        EXIT.unavailable,
-        { look: look.look, fault: look.because.fault },
-      );
     default:
-      throw new Error('no such look');
+      throw notAsked(look.because, { court, caseNumber, source });
   }
 }
+
+const notAsked = ({ fault, reason }: Fault, { court, caseNumber, source }: Told): CliError =>
+  new CliError(
+    `${court} ${caseNumber}: the source could not be asked (${fault}: ${reason}).`,
+    `A query for it is answered from what is known, or gets 503 if nothing is, uncharged. See docket sources show ${source}.`,
+    EXIT.unavailable,
+    { court, case_number: caseNumber, look: 'failed', because: { fault, reason } },
+  );
 
 const SILENT = { level: 'silent' } as const;
 const LINE_MS = 5_000;

@@ -156,7 +156,7 @@ describe('docket sources show', () => {
 
   it('shows which watched cases can be kept fresh', async () => {
     const [shown] = await json('show', 'courtlistener');
-    expect(shown.freshness).toMatchObject({ watched: 0, cannot_be_kept: 0, requests_a_day: 125 });
+    expect(shown.freshness).toMatchObject({ watched: 0, cannot_be_kept: 0, requests_a_day: 100 });
     world.environment.COURTLISTENER_RATES = '1/day';
     const [short] = await json('show', 'courtlistener');
     delete world.environment.COURTLISTENER_RATES;
