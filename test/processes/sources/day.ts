@@ -171,7 +171,8 @@ export async function simulateDay(options: SimulationOptions): Promise<DayReport
         },
       })),
     ].sort((a, b) => a.at - b.at);
-    // What the feeds show before the day is what they showed when the cases were opened.
+    // What the feeds show before the day. A longer pause between two polls would be a gap.
+    now = DAY_BEGINS - 6 * MINUTE;
     await feeds.step(now);
     now = DAY_BEGINS;
     let [feedsAt, watchAt] = [now, now];
