@@ -2,7 +2,7 @@
 import type { Command } from 'commander';
 import { type Config, readConfig } from '../config.ts';
 import type { LiveSourceName } from '../events/source.ts';
-import { type SourceCourt, sourceRecords } from '../projections/source-records.ts';
+import { isTroubled, type SourceCourt, sourceRecords } from '../projections/source-records.ts';
 import { alertsOfSource, courtsOfSource } from '../queries/live-sources.ts';
 import { MICROS_PER_SECOND, toInstant } from '../runtime/instant.ts';
 import { readMemory } from '../sources/rss/feed-memory.ts';
@@ -176,6 +176,8 @@ async function showCourt(
   }
   const line = (label: string, text: string) => print(context, `${label.padEnd(14)} ${text}`);
   line(`${name} ${court.code}`, record ? courtText(record) : 'working');
+  // What holds for the source holds for each court of it.
+  if (source.record && isTroubled(source.record)) line(`all of ${name}`, standingText(source));
   line('last success', minute(record?.lastSuccessAt));
   if (record) line('looks', looksText(record.looks));
   if (name !== 'rss') return;

@@ -236,6 +236,8 @@ describe('docket sources pause and resume', () => {
     });
     world.environment.SCOTUS = 'on';
     expect((await sources('list')).out).toMatch(/^scotus .*PAUSED by Ann Lee: ticket 4711/m);
+    const { out } = await sources('show', 'scotus', 'scotus');
+    expect(out).toMatch(/^all of scotus +PAUSED by Ann Lee: ticket 4711$/m);
     delete world.environment.SCOTUS;
   });
 
