@@ -63,7 +63,9 @@ export function createCourtListenerSource(options: CourtListenerSourceOptions): 
     const askedAt = hasFresh ? continued.headersAt : toInstant(clock.now());
     const headers = hasFresh ? headersIn(continued) : await headersOf(ids, asked, number, asking);
     if (isFault(headers)) return failed(headers);
-    const isWhole = headers.size === ids.length && ids.length > 0;
+    // A number without its office may mean several cases, each with ids of its own.
+    const isOne = areOneCase(asked.court, headers);
+    const isWhole = headers.size === ids.length && ids.length > 0 && isOne;
     if (continued !== null && isWhole) {
       const look = await walkLists(options, {
         asked,
@@ -86,7 +88,7 @@ export function createCourtListenerSource(options: CourtListenerSourceOptions): 
       return lookAtChanges(asked, number, asking, headers, plus(completeSince, -OVERLAP));
     // A docket that is left after another was merged into it may have more than it had.
     const lostSome = headers.size < ids.length;
-    const found = headers.size > 0 && !lostSome ? headers : await lookedUp(asked, number, asking);
+    const found = headers.size > 0 && !lostSome && isOne ? headers : await lookedUp(asked, number, asking);
     if (isFault(found)) return failed(found);
     if (found.size === 0) return { look: 'not_found' };
     if (completeSince !== null && !lostSome)
@@ -182,6 +184,14 @@ export function createCourtListenerSource(options: CourtListenerSourceOptions): 
 }
 
 const failed = (because: Fault): Look => ({ look: 'failed', because });
+
+function areOneCase(court: Court, headers: Headers): boolean {
+  const numbers = [...headers.values()].flatMap(({ docket_number: written }) => {
+    const number = typeof written === 'string' ? parseCaseNumber(court, written.slice(0, 200)) : null;
+    return number?.complete ? [number.canonical] : [];
+  });
+  return new Set(numbers).size <= 1;
+}
 
 function isUnmoved({ date_modified: modified }: JsonObject, since: Instant): boolean {
   const at = typeof modified === 'string' ? Date.parse(modified) : Number.NaN;

@@ -82,6 +82,19 @@ describe('a case is looked up', () => {
     await expect(world.world.ask('ilnd', '1:26-cv-02417')).resolves.toBeDefined();
   });
 
+  it('without its office again, and the cases that may be meant never become one', async () => {
+    add('ilnd', '3:26-cv-02417');
+    add('ilnd', '1:26-cv-02417');
+    for (let times = 0; times < 3; times++) {
+      expect(await world.ask('ilnd', '26-cv-02417')).toEqual({ look: 'not_found' });
+    }
+    expect(await world.ask('ilnd', '1:26-cv-02417')).toMatchObject({ look: 'complete' });
+    expect(await world.filings(docketStream('ilnd', '1:26-cv-02417'))).toMatchObject([
+      { description: 'FIRST entry of 1:26-cv-02417' },
+    ]);
+    expect(await world.filings(docketStream('ilnd', '3:26-cv-02417'))).toEqual([]);
+  });
+
   it('and is not found with a few requests, nor in a court that CourtListener does not have', async () => {
     expect(await world.ask('ilnd', '1:26-cv-99999')).toEqual({ look: 'not_found' });
     expect(world.site.requests).toHaveLength(2);
