@@ -110,7 +110,8 @@ export async function pollFeed(
     lookedAt: recorded.isComplete ? askedAt : before.lookedAt,
     etag: recorded.isComplete ? headerOf(answer, 'etag') : null,
     lastModified: recorded.isComplete ? headerOf(answer, 'last-modified') : null,
-    window: oldestAt === null ? 0 : Math.min(Math.max(0, askedAt - oldestAt), LONGEST_WINDOW),
+    // An empty feed says nothing of how long it keeps its items.
+    window: oldestAt === null ? before.window : Math.min(Math.max(0, askedAt - oldestAt), LONGEST_WINDOW),
     count: items.length,
   };
   return { poll: { ...poll, fault: null }, memory };

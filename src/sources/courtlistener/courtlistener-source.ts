@@ -3,7 +3,7 @@
  * budget cannot finish is kept and continued by the next, on any node.
  */
 import { canBeSameCase, parseCaseNumber } from '../../courts/case-number.ts';
-import type { CaseNumber } from '../../courts/court.ts';
+import type { CaseNumber, Court } from '../../courts/court.ts';
 import { findCourt } from '../../courts/registry.ts';
 import type { JsonObject } from '../../events/event.ts';
 import {

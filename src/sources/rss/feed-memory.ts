@@ -21,8 +21,9 @@ export interface FeedMemory {
   readonly lastModified: string | null;
   /** Failed polls since the last success. */
   readonly failures: number;
-  /** How far back the last whole feed went, and how many items it had. */
+  /** How far back the last whole feed went that had items. */
   readonly window: Micros;
+  /** How many items the last whole feed had. */
   readonly count: number;
   /** Keys of items that are dealt with, by the hour in which they were last in the feed. */
   readonly done: ReadonlyMap<string, number>;

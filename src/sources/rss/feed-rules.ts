@@ -68,18 +68,19 @@ const FEWEST_KEPT = 20;
 /**
  * The time between the last look and the oldest item, or now if there is none, if entries of that time may have left the feed unseen. A court
  * without much to tell has no older item either; so the time since the last look must be longer than the feed is known
- * to keep its items, or there must be as many new items as there were before.
+ * to keep its items, or there must be so many new items that they can have pushed out all others.
  */
 export function gapOf(
-  memory: Pick<FeedMemory, 'lookedAt' | 'window' | 'count'>,
+  memory: Pick<FeedMemory, 'lookedAt' | 'window'>,
   feed: { readonly oldestAt: Micros | null; readonly count: number },
   now: Micros,
 ): { readonly from: Micros; readonly to: Micros } | null {
-  const { lookedAt, window, count } = memory;
+  const { lookedAt, window } = memory;
   if (lookedAt === null) return null;
   const to = feed.oldestAt ?? now;
   if (to <= lookedAt) return null;
   const isLonger = now - lookedAt >= Math.max(window, SHORTEST_WINDOW);
-  const isFull = feed.count >= (count === 0 ? FEWEST_KEPT : Math.min(count, FEWEST_KEPT));
+  // Of a few items all may have grown too old at once, as of a quiet court that had one.
+  const isFull = feed.count >= FEWEST_KEPT;
   return isLonger || isFull ? { from: lookedAt, to } : null;
 }

@@ -78,27 +78,28 @@ describe('a feed', () => {
     ['an item from before the last look', { lookedAt: now - 5 * HOUR }, now - 6 * HOUR, 3, null],
     [
       'five hours of silence, two of which the feed has',
-      { lookedAt: now - 5 * HOUR, window: 2 * HOUR, count: 9 },
+      { lookedAt: now - 5 * HOUR, window: 2 * HOUR },
       now - 2 * HOUR,
       4,
       3,
     ],
-    ['nothing in it after five hours', { lookedAt: now - 5 * HOUR, window: 2 * HOUR, count: 9 }, null, 0, 5],
+    ['nothing in it after five hours', { lookedAt: now - 5 * HOUR, window: 2 * HOUR }, null, 0, 5],
     [
       'a quiet court, whose last item is a day old',
-      { lookedAt: now - 5 * MINUTE, window: 24 * HOUR, count: 3 },
+      { lookedAt: now - 5 * MINUTE, window: 24 * HOUR },
+      now - MINUTE,
+      1,
+      null,
+    ],
+    [
+      'a quiet court, whose only item left as another came',
+      { lookedAt: now - 5 * MINUTE, window: 24 * HOUR },
       now - MINUTE,
       1,
       null,
     ],
     ['a court without items', { lookedAt: now - 5 * MINUTE }, now - MINUTE, 2, null],
-    [
-      'a burst that pushed all others out',
-      { lookedAt: now - HOUR / 2, window: 9 * HOUR, count: 100 },
-      now - HOUR / 4,
-      100,
-      0.25,
-    ],
+    ['a burst that pushed all others out', { lookedAt: now - HOUR / 2, window: 9 * HOUR }, now - HOUR / 4, 100, 0.25],
     ['a burst in a court without items', { lookedAt: now - HOUR / 2 }, now - HOUR / 4, 25, 0.25],
   ] as const)('with %s', (_, memory, oldestAt, count, hours) => {
     const found = gap(memory, oldestAt, count);
