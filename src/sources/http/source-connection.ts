@@ -3,6 +3,7 @@ import type { Socket } from 'node:net';
 import type { Client, Dispatcher } from 'undici';
 import { AttemptFailure, NothingSent } from '../../callbacks/outbound/attempt-failure.ts';
 import { UndiciClient } from '../../callbacks/outbound/undici-client.ts';
+import { onAbort } from '../../runtime/on-abort.ts';
 import { HttpFault } from './http-fault.ts';
 import type { SourceResponse } from './source-http.ts';
 import { type BodyReader, readBody } from './unpack.ts';
@@ -89,7 +90,7 @@ export class SourceConnection {
       abort(new HttpFault('too_large', 'the source sends more bytes than a response needs'));
     }, WATCH_MS);
     const giveUp = () => abort(signal.reason);
-    signal.addEventListener('abort', giveUp, { once: true });
+    const leave = onAbort(signal, giveUp);
     try {
       return await new Promise<SourceResponse>((resolve, reject) => {
         abort = reject;
@@ -102,7 +103,7 @@ export class SourceConnection {
       throw error;
     } finally {
       clearInterval(watch);
-      signal.removeEventListener('abort', giveUp);
+      leave();
     }
   }
 }
