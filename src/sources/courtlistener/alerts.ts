@@ -60,7 +60,7 @@ export function createDocketAlerts(client: CourtListenerClient): DocketAlerts {
         const alert = readAlert(reply.ok);
         return alert ? { alert } : fault('unreadable', 'not an alert');
       }
-      const said = JSON.stringify(reply.refused).slice(0, 200);
+      const said = reply.refused;
       if (/unique|already|exists/i.test(said) && !/does not exist/i.test(said)) return { double: true };
       return /limit|maximum|too many|no more/i.test(said) ? { full: said } : { refused: said };
     },
@@ -77,7 +77,7 @@ export function createDocketAlerts(client: CourtListenerClient): DocketAlerts {
     async end(alertId, asking) {
       const reply = await client.send({ method: 'DELETE', path: `${PATH}${alertId}/` }, asking);
       if (isFault(reply)) return reply;
-      return 'refused' in reply ? fault('bad_request', JSON.stringify(reply.refused)) : null;
+      return 'refused' in reply ? fault('bad_request', reply.refused) : null;
     },
   };
 }

@@ -22,8 +22,8 @@ export type Reply =
   | { readonly ok: unknown }
   /** 404, with what the source says. */
   | { readonly notFound: string }
-  /** 400 for what was sent; never for a question, which would be a fault of this service. */
-  | { readonly refused: JsonObject }
+  /** 400 for what was sent, with what the source says; never for a question, which would be a fault of this service. */
+  | { readonly refused: string }
   | Fault;
 
 export interface CourtListenerRequest {
@@ -80,15 +80,16 @@ export function createCourtListenerClient(options: CourtListenerClientOptions): 
   async function read(request: CourtListenerRequest, response: SourceResponse): Promise<Reply> {
     const { status } = response;
     const value = jsonIn(response.body);
-    // A source that repeats the token must not bring it into a log.
-    const said = detailOf(value).replaceAll(token, '…');
+    const said = shown(detailOf(value));
     if (status >= 200 && status < 300) {
       if (status === 204 || response.body.length === 0) return { ok: null };
       return value === undefined ? fault('unreadable', 'no JSON') : { ok: value };
     }
     switch (status) {
       case 400:
-        if (request.method !== undefined && request.method !== 'GET' && isObject(value)) return { refused: value };
+        if (request.method !== undefined && request.method !== 'GET' && isObject(value)) {
+          return { refused: shown(JSON.stringify(value)) };
+        }
         logger.error(
           { path: request.path, status, said, alarm: 'source_bad_request' },
           'CourtListener does not understand a request of this service',
@@ -106,6 +107,15 @@ export function createCourtListenerClient(options: CourtListenerClientOptions): 
         return status >= 500 ? fault('unavailable', `${status} ${said}`) : fault('unreadable', `status ${status}`);
     }
   }
+
+  /**
+   * What a source says, for logs and terminals. A source that repeats the token must not bring it there; it is removed
+   * before the text is cut, which could leave a part of it.
+   */
+  const shown = (text: string): string =>
+    printable(
+      [token, JSON.stringify(token).slice(1, -1)].reduce((rest, secret) => rest.replaceAll(secret, '...'), text),
+    );
 
   /** Without a time to come again the account is blocked, which no waiting ends. */
   async function throttled({ headers }: SourceResponse, said: string): Promise<Fault> {
@@ -130,8 +140,10 @@ export function createCourtListenerClient(options: CourtListenerClientOptions): 
 }
 
 export function fault(kind: SourceFault, reason: string, retryAt: Micros | null = null): Fault {
-  return { fault: kind, reason: reason.replace(/[^\x20-\x7e]+/g, ' ').slice(0, 200), retryAt };
+  return { fault: kind, reason: printable(reason), retryAt };
 }
+
+const printable = (text: string): string => text.replace(/[^\x20-\x7e]+/g, ' ').slice(0, 200);
 
 const isObject = (value: unknown): value is JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
@@ -148,8 +160,8 @@ function detailOf(value: unknown): string {
   if (!isObject(value)) return 'no detail';
   const { detail, unknown_params: unknown } = value;
   const names = Array.isArray(unknown) ? ` ${unknown.filter((name) => typeof name === 'string').join(', ')}` : '';
-  if (typeof detail === 'string') return `${detail.slice(0, 150)}${names}`;
-  return Object.keys(value).slice(0, 5).join(', ').slice(0, 150);
+  if (typeof detail === 'string') return `${detail}${names}`;
+  return Object.keys(value).slice(0, 5).join(', ');
 }
 
 /** Seconds, or a date of HTTP. */

@@ -6,6 +6,9 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createDocketAlerts } from '../../../src/sources/courtlistener/alerts.ts';
+import { createCourtListenerClient } from '../../../src/sources/courtlistener/client.ts';
+import { createSourceHttp } from '../../../src/sources/http/create-source-http.ts';
 import { type AskingWorld, openAsking } from './asking.ts';
 
 let world: AskingWorld;
@@ -120,6 +123,58 @@ describe('a site that answers anything', () => {
       expect(seen).toEqual([]);
     } finally {
       await new Promise((resolve) => elsewhere.close(resolve));
+    }
+  });
+
+  it('brings neither its token nor anything but a short line of text into faults and logs', async () => {
+    const { token, url } = world.site;
+    const logged: string[] = [];
+    const http = createSourceHttp({ userAgent: 'docket-test', allowPrivate: [new URL(url).host] });
+    const asking = { priority: 'paid', signal: new AbortController().signal } as const;
+    const client = createCourtListenerClient({
+      http,
+      budget: {
+        take: async () => ({ taken: true }),
+        hold: async () => {},
+        standing: async () => ({ rates: [], heldUntil: null }),
+      },
+      clock: world.clock,
+      url,
+      token,
+      logger: { error: (fields) => logged.push(JSON.stringify(fields)) },
+    });
+    const alerts = createDocketAlerts(client);
+    /** Wherever a text is cut, it is cut inside the token for one of these. */
+    const echoes = Array.from(
+      { length: 14 },
+      (_, index) => `${'x'.repeat(index * 15)}Token ${token}\u001b[2J\u009b31m`,
+    );
+    try {
+      for (const echo of echoes) {
+        for (const status of [400, 401, 403, 404, 429, 500]) {
+          for (const body of [
+            { detail: echo },
+            { unknown_params: [echo, 'y'.repeat(100_000)] },
+            { [echo]: 1 },
+            { docket: [echo] },
+          ]) {
+            world.site.answerWith(() => ({ status, body, headers: {} }));
+            const replies = [
+              await client.send({ path: 'dockets/' }, asking),
+              await alerts.subscribe('7', asking),
+              await alerts.end('7', asking),
+            ];
+            for (const text of [...replies.map((reply) => JSON.stringify(reply)), ...logged.splice(0)]) {
+              expect(text.length).toBeLessThan(500);
+              expect(text).toMatch(/^[\x20-\x7e]*$/);
+              expect(text).not.toContain(token.slice(0, 8));
+            }
+          }
+        }
+      }
+    } finally {
+      world.site.answerWith(null);
+      await http.close();
     }
   });
 });
