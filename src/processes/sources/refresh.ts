@@ -169,6 +169,7 @@ export function createRefresh(options: RefreshOptions): Refresh {
     const one = { court, caseNumber };
     const key = `${court.code} ${caseNumber}`;
     let giveBack: GiveBack = nothingToGiveBack;
+    let isLate = false;
     if (!isKnown && !running.has(key)) {
       // The sources are not asked about a docket that an order removed.
       if ((await looksAt(log, court, caseNumber))?.isForgotten) return settled(read);
@@ -176,8 +177,8 @@ export function createRefresh(options: RefreshOptions): Refresh {
       if (counted === null) {
         return read.problem === 'case_not_found' ? wanted(one, call, read) : settled(read);
       }
-      // Whoever breaks off does not pay, so what was found for them counts as well.
-      giveBack = async () => (call.signal.aborted ? undefined : counted());
+      // Whoever breaks off, or is answered before the look ends, does not pay: what was found for them counts as well.
+      giveBack = async () => (isLate || call.signal.aborted ? undefined : counted());
     } else if (isKnown && !(await unpaid.hasRoom(call))) return settled(null);
     const joined = running.get(key);
     if (joined) await giveBack();
@@ -186,6 +187,7 @@ export function createRefresh(options: RefreshOptions): Refresh {
       return { readAgain: false, otherwise: unavailable(null, clock.now()) };
     }
     const shown = await inTime(joined ?? begin(key, one, giveBack), until, call.signal);
+    isLate = shown === null;
     if (isKnown && call.signal.aborted) await unpaid.begin(call);
     if (shown === null) return { readAgain: true, otherwise: unavailable(null, clock.now()) };
     if (hasShown(shown)) {

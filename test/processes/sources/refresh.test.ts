@@ -199,6 +199,25 @@ it('a wallet that asks from many networks, and a network with many wallets, are 
   expect(looked).toBe(60);
 });
 
+it('a look that finds its case after the query was answered counts, because nobody paid for it', async () => {
+  refresh.stop();
+  refresh = refreshWith(0);
+  const show: ((look: Look) => void)[] = [];
+  for (let index = 0; index < 20; index++) {
+    looks.push(() => new Promise((resolve) => show.push(resolve)));
+    expect(await ask(`25-${1000 + index}`, { ...call(), site: null })).toMatchObject({ problem: 'court_unavailable' });
+  }
+  for (const one of show) one({ look: 'complete', stream });
+  // What is counted and given back is written in turn, and this comes last.
+  for (let index = 0; index < 20; index++) await ask(`25-${1000 + index}`, { ...call('another'), site: null });
+  looked = 0;
+  expect(await ask('25-1999', { ...call(), site: null })).toMatchObject({
+    problem: 'case_not_found',
+    details: { enqueued: true },
+  });
+  expect(looked).toBe(0);
+});
+
 describe('callers who break off', () => {
   /** A query whose caller is gone when the look ends. */
   async function abandoned(caseId: string, look: () => Promise<Look>): Promise<void> {
