@@ -47,6 +47,7 @@ import { alarmsTo, closedFor, HEALTH_ADVICE, healthChecks } from './service/heal
 import { type NodeRole, startNodeRole } from './service/node-role.ts';
 import { openMasterKeys } from './service/open-master-keys.ts';
 import { openStorage } from './service/open-storage.ts';
+import { type OwnAddress, ownAddresses, userAgentOf } from './service/outgoing.ts';
 import { openPaymentChain, type PaymentChain } from './service/payment-chain.ts';
 import { startPaymentRole } from './service/payment-role.ts';
 import { startSourceRole } from './service/source-role.ts';
@@ -237,7 +238,7 @@ async function start(config: Config, options: ServiceOptions, undo: Undo): Promi
   const publicUrl = config.publicUrl ?? `http://${reachableHost(config.host)}:${port}`;
   const outbound = openOutbound(config, logger, { port, publicUrl });
   undo.add('outbound', () => outbound.close());
-  const userAgent = `DocketMonitor/${API_VERSION} (+${publicUrl}/docs)`;
+  const userAgent = userAgentOf(publicUrl);
   const callbacks = startCallbackRole({
     storage,
     clock,
@@ -428,17 +429,6 @@ function untrustedProxyTeller(logger: Logger) {
     );
   };
 }
-
-interface OwnAddress {
-  readonly port: number;
-  readonly publicUrl: string;
-}
-
-/** What nobody may have this service call: itself. */
-const ownAddresses = ({ adminPort, solana }: Config, own: OwnAddress) => ({
-  ownHosts: [new URL(own.publicUrl).hostname],
-  ownPorts: [own.port, adminPort, solana.localPort].filter((port) => port > 0),
-});
 
 /** The guard that all callbacks pass through. */
 function openOutbound(config: Config, logger: Logger, own: OwnAddress) {

@@ -1,7 +1,8 @@
 /** `docket cases`: lists the known dockets and shows the revisions of each filing. */
 import type { Command } from 'commander';
 import { loadDocket } from '../commands/docket/load.ts';
-import type { Court } from '../courts/court.ts';
+import { parseCaseNumber } from '../courts/case-number.ts';
+import type { CaseNumber, Court } from '../courts/court.ts';
 import { findCourt, nearestCourts } from '../courts/registry.ts';
 import { CASES, type CaseDocument } from '../dockets/case-document.ts';
 import { decodeFilings, REDACTED_FILING } from '../dockets/filing-content.ts';
@@ -192,6 +193,16 @@ export function courtNamed(code: string): Court {
   throw new CliError(
     `Unknown court: ${code.slice(0, 64)}.`,
     near.length === 0 ? 'Find it by name with docket courts search.' : `Did you mean ${near.join(', ')}?`,
+  );
+}
+
+/** @throws CliError */
+export function caseNumberOf(court: Court, text: string): CaseNumber {
+  const number = parseCaseNumber(court, text);
+  if (number) return number;
+  throw new CliError(
+    `${text.slice(0, 64)} is not a case number of ${court.code}.`,
+    court.example ? `Give one like ${court.example}.` : 'Give the number as the court writes it.',
   );
 }
 

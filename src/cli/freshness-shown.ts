@@ -9,6 +9,7 @@ import { askableCoverage } from '../sources/coverage.ts';
 import { feedsOf } from '../sources/rss/addresses.ts';
 import { SCOTUS_RATES } from '../sources/scotus/scotus.ts';
 import type { ReadStore } from '../storage/read-store.ts';
+import { counted } from './status-text.ts';
 
 const HOUR = 3_600_000_000;
 
@@ -66,13 +67,13 @@ export function freshnessLines(fresh: ShownFreshness): readonly (readonly [label
   const { watched, wanted, due, overdue, awaiting_text: stubs, cannot_be_kept: short } = fresh;
   const allowed = fresh.requests_a_day === null ? 'no limit' : `${fresh.requests_a_day} allowed`;
   return [
-    ['watched', `${watched} cases, ${due} due, ${overdue} overdue; ${wanted} more are sought`],
-    ['stubs', `${stubs} cases with filings that wait for their text`],
+    ['watched', `${counted(watched, 'case')}, ${due} due, ${overdue} overdue; ${wanted} not found yet`],
+    ['stubs', `${counted(stubs, 'case')} with filings that wait for their text`],
     ['a day needs', `${fresh.requests_a_day_needed} requests, ${allowed}`],
-    ...(short > 0 ? [['NOT KEPT FRESH', `${short} cases: the budget is too small`] as const] : []),
+    ...(short > 0 ? [['NOT KEPT FRESH', `${counted(short, 'case')}: the budget is too small`] as const] : []),
     ...fresh.short.map(
       ({ cases, every_hours: every, possible_hours: possible }) =>
-        ['', `${cases} due every ${every} h, possible every ${possible} h`] as const,
+        ['', `${counted(cases, 'case')} due every ${every} h, possible every ${possible} h`] as const,
     ),
   ];
 }

@@ -5,7 +5,6 @@ import { LiveSourceName } from '../events/source.ts';
 import { isTroubled, type Looks, type SourceRecord } from '../projections/source-records.ts';
 import { sourceRecordsOf } from '../queries/live-sources.ts';
 import { type Instant, systemClock, toInstant } from '../runtime/instant.ts';
-
 import type { BudgetStanding } from '../sources/budget.ts';
 import { liveCoverage } from '../sources/coverage.ts';
 import { SCOTUS_RATES } from '../sources/scotus/scotus.ts';
@@ -101,6 +100,9 @@ export const looksText = (looks: Looks): string => {
   return seen.length === 0 ? 'none' : seen.map(([outcome, count]) => `${count} ${outcome}`).join(', ');
 };
 
+/** What the time of the last success means: that a feed was read is in no event, only what it brought. */
+export const successOf = (source: string): string => (source === 'rss' ? 'entry' : 'success');
+
 /** What an operator must know first. */
 export function standingText({ configured, record }: Pick<LiveSource, 'configured' | 'record'>): string {
   if (!configured) return 'not configured here';
@@ -114,6 +116,6 @@ export function liveLine(source: LiveSource): string {
   const left = budgetRows(budget).at(-1);
   const spent = left ? `${left.left} of ${left.limit} requests left this ${left.window}, ` : '';
   const count = `${own.length} court${own.length === 1 ? '' : 's'}`;
-  const last = `last success ${minute(record?.lastSuccessAt)}`;
+  const last = `last ${successOf(name)} ${minute(record?.lastSuccessAt)}`;
   return `${name.padEnd(24)} ${kind.padEnd(5)} ${count.padEnd(10)}  ${standingText(source)}  ${spent}${last}`;
 }

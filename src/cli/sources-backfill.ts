@@ -9,12 +9,14 @@ import type { Court } from '../courts/court.ts';
 import { courts } from '../courts/registry.ts';
 import { sourceStream } from '../events/source.ts';
 import { BACKFILL_LEASE, type BackfillProgress, backfillProgress } from '../processes/sources/backfill.ts';
+import { watchedCases } from '../projections/watched-cases.ts';
 import { systemClock } from '../runtime/instant.ts';
 import { pause } from '../runtime/pause.ts';
 import { askableCoverage } from '../sources/coverage.ts';
 import type { Storage } from '../storage/storage.ts';
 import { courtNamed } from './cases.ts';
 import { type CliContext, CliError, EXIT, FoundWrong, note, print, printJson } from './command.ts';
+import { CATCH_UP_HINT, noteIfIncomplete, showsEverything } from './list-completeness.ts';
 import { actContext, type OperatorAct, readAct } from './operator-act.ts';
 import { withStorage } from './service-storage.ts';
 import { whenStopped } from './when-stopped.ts';
@@ -71,16 +73,17 @@ async function run(storage: Storage, context: CliContext, config: Config, option
   const orders = () => backfillProgress(storage.readStore, desk);
   if (options.list) {
     list(await orders(), context, options.json === true);
+    await noteIfIncomplete(context, storage, watchedCases);
     return;
   }
   if (options.cancel !== undefined) {
-    await cancel(storage, context, await orderNamed(options.cancel, orders), options);
+    await cancel(storage, context, await orderNamed(storage, options.cancel, orders), options);
     return;
   }
   const id =
     options.follow === undefined
       ? await order(storage, context, desk.sourcesFor, options)
-      : (await orderNamed(options.follow, orders)).backfillId;
+      : (await orderNamed(storage, options.follow, orders)).backfillId;
   if (!options.detach) await follow(storage, context, id, orders, options.json === true);
 }
 
@@ -157,12 +160,16 @@ function readSince(text: string | undefined): string | null {
 
 type Orders = () => Promise<readonly BackfillProgress[]>;
 
-async function orderNamed(id: string, orders: Orders): Promise<BackfillProgress> {
+async function orderNamed(storage: Storage, id: string, orders: Orders): Promise<BackfillProgress> {
   const hint = 'See docket sources backfill --list; the first eight characters of an id will do.';
   if (!/^[0-9a-f-]{8,36}$/.test(id)) throw new CliError('This is not the id of a backfill.', hint);
   const found = (await orders()).filter(({ backfillId }) => backfillId.startsWith(id));
   const [only] = found;
   if (only && found.length === 1) return only;
+  if (found.length === 0 && !(await showsEverything(storage, watchedCases))) {
+    const why = `the read model ${watchedCases.name} is behind the log`;
+    throw new CliError(`Cannot tell yet whether a backfill has the id ${id}: ${why}.`, CATCH_UP_HINT, EXIT.unavailable);
+  }
   throw new CliError(`${found.length === 0 ? 'No' : 'More than one'} backfill has the id ${id}.`, hint, EXIT.found);
 }
 

@@ -4,7 +4,6 @@ import { load } from '../commands/handle.ts';
 import { alert } from '../commands/source/alert.ts';
 import { partOfSource, source as sourceRules } from '../commands/source/source.ts';
 import { type Config, readConfig } from '../config.ts';
-import { parseCaseNumber } from '../courts/case-number.ts';
 import type { CaseNumber, Court } from '../courts/court.ts';
 import { sourceStream } from '../events/source.ts';
 import { createSourceCases } from '../processes/sources/source-cases.ts';
@@ -12,6 +11,7 @@ import { decideAlert, type SubscribeOutcome, subscribeTo } from '../processes/so
 import { sourceRecords } from '../projections/source-records.ts';
 import { alertsOfSource } from '../queries/live-sources.ts';
 import { systemClock } from '../runtime/instant.ts';
+import { outgoingOf } from '../service/outgoing.ts';
 import { createDocketAlerts } from '../sources/courtlistener/alerts.ts';
 import { type CourtListenerClient, createCourtListenerClient, isFault } from '../sources/courtlistener/client.ts';
 import { isOnCourtListener } from '../sources/courtlistener/courts.ts';
@@ -20,7 +20,7 @@ import { createSourceHttp } from '../sources/http/create-source-http.ts';
 import { createSharedBudget } from '../sources/shared-budget.ts';
 import type { Fault } from '../sources/source.ts';
 import type { Storage } from '../storage/storage.ts';
-import { courtNamed } from './cases.ts';
+import { caseNumberOf, courtNamed } from './cases.ts';
 import { type CliContext, CliError, EXIT, print, printJson } from './command.ts';
 import { noteIfIncomplete } from './list-completeness.ts';
 import { readBy } from './operator-act.ts';
@@ -242,15 +242,6 @@ async function docketIds(
 
 const asking = { priority: 'watched', signal: new AbortController().signal } as const;
 
-function caseNumberOf(court: Court, text: string): CaseNumber {
-  const number = parseCaseNumber(court, text);
-  if (number) return number;
-  throw new CliError(
-    `${text.slice(0, 64)} is not a case number of ${court.code}.`,
-    court.example ? `Give one like ${court.example}.` : 'Give the number as the court writes it.',
-  );
-}
-
 async function assertNotPaused({ log }: Storage, court: Court): Promise<void> {
   const { state } = await load(log, sourceRules, sourceStream.itself(NAME));
   for (const part of [null, court.code]) {
@@ -271,7 +262,7 @@ function openClient(storage: Storage, config: Config) {
     throw new CliError('COURTLISTENER_TOKEN is not set.', 'Set it to the token of the account, as for the service.');
   }
   const http = createSourceHttp({
-    userAgent: 'DocketMonitor',
+    ...outgoingOf(config),
     allowPrivate,
     refusedRanges: config.callbackNat64Prefixes,
   });
@@ -287,7 +278,7 @@ function refusedBy({ fault, reason, retryAt }: Fault): CliError {
   const when = retryAt === null ? 'Try again later.' : `Try again after ${new Date(retryAt / 1000).toISOString()}.`;
   const hint = fault === 'unauthorised' ? 'Check COURTLISTENER_TOKEN.' : when;
   return new CliError(
-    `CourtListener was not asked, or did not answer as it should (${fault}): ${reason}`,
+    `CourtListener was not asked, or its answer could not be used (${fault}): ${reason}`,
     hint,
     EXIT.unavailable,
   );

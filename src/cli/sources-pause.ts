@@ -5,6 +5,7 @@ import { handleWithRetry } from '../commands/handle.ts';
 import { partOfSource, source as sourceRules } from '../commands/source/source.ts';
 import { LiveSourceName, sourceStream } from '../events/source.ts';
 import { systemClock } from '../runtime/instant.ts';
+import { mayCover } from '../sources/coverage.ts';
 import type { Storage } from '../storage/storage.ts';
 import { courtNamed } from './cases.ts';
 import { type CliContext, CliError, print, printJson } from './command.ts';
@@ -52,13 +53,23 @@ export function addPauses(group: Command, context: CliContext, open: OpenStorage
   }
 }
 
-/** @throws CliError for a name that is none */
+/** @throws CliError for anything but the name of a live source */
 export function liveSourceNamed(name: string): LiveSourceName {
   const read = LiveSourceName.safeParse(name.toLowerCase());
   if (read.success) return read.data;
   throw new CliError(
     `${name.slice(0, 64)} is not a source of this service.`,
     `Give one of ${LiveSourceName.options.join(', ')}. To end a source that pushes: docket sources token revoke NAME.`,
+  );
+}
+
+/** @throws CliError for a court that the source never has: its pause would change nothing */
+function coveredCourt(source: LiveSourceName, code: string): string {
+  const court = courtNamed(code);
+  if (mayCover(source, court)) return court.code;
+  throw new CliError(
+    `${source} has nothing about ${court.code}.`,
+    `GET /v2/status names the source of each court; docket sources show ${source} --json lists the courts of this one.`,
   );
 }
 
@@ -70,7 +81,7 @@ async function change(
   { json, court: code, ...options }: PauseOptions,
 ): Promise<void> {
   const source = liveSourceNamed(name);
-  const court = code === undefined ? null : courtNamed(code).code;
+  const court = code === undefined ? null : coveredCourt(source, code);
   const act = readAct(options);
   const outcome = await handleWithRetry(
     { log, clock: systemClock },

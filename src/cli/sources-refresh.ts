@@ -2,24 +2,23 @@
 import type { Command } from 'commander';
 import pino from 'pino';
 import { type Config, readConfig } from '../config.ts';
-import { parseCaseNumber } from '../courts/case-number.ts';
 import type { Court } from '../courts/court.ts';
 import { CASES, type CaseDocument } from '../dockets/case-document.ts';
 import { createMetrics } from '../http/admin/metrics/metrics.ts';
-import { API_VERSION } from '../http/v2/status.ts';
 import { cases } from '../projections/cases.ts';
 import { createProjectionRunner } from '../projections/runner.ts';
 import { sourceCases } from '../projections/source-cases.ts';
 import { systemClock } from '../runtime/instant.ts';
-import { reachableHost } from '../runtime/listen.ts';
+import { outgoingOf } from '../service/outgoing.ts';
 import { openSourceDesk } from '../service/source-role.ts';
 import { askableCoverage } from '../sources/coverage.ts';
 import type { Fault, Look } from '../sources/source.ts';
 import { leaseOwner } from '../storage/lease-owner.ts';
 import type { Storage } from '../storage/storage.ts';
-import { courtNamed } from './cases.ts';
+import { caseNumberOf, courtNamed } from './cases.ts';
 import { type CliContext, CliError, EXIT, FoundWrong, note, print, printJson } from './command.ts';
 import { withStorage } from './service-storage.ts';
+import { counted } from './status-text.ts';
 import { whenStopped } from './when-stopped.ts';
 
 type OpenStorage = (environment: NodeJS.ProcessEnv) => Promise<Storage>;
@@ -58,11 +57,7 @@ interface Wanted {
 
 async function refresh(storage: Storage, context: CliContext, config: Config, wanted: Wanted): Promise<void> {
   const court = courtNamed(wanted.code);
-  const number = parseCaseNumber(court, wanted.number);
-  if (number === null) {
-    const example = court.example === null ? '' : `, such as ${court.example}`;
-    throw new CliError(`This is no case number of ${court.code}.`, `Give one as the court writes it${example}.`);
-  }
+  const number = caseNumberOf(court, wanted.number);
   const [source] = askableCoverage(config.sources)(court);
   if (source === undefined) {
     throw new CliError(
@@ -84,7 +79,7 @@ async function refresh(storage: Storage, context: CliContext, config: Config, wa
     });
   } else if (look.look === 'complete' || look.look === 'unchanged') {
     const what = look.look === 'complete' ? 'the source showed everything' : 'nothing has changed';
-    print(context, `${told.court} ${told.caseNumber}: ${what}; ${count} filings are known.`);
+    print(context, `${told.court} ${told.caseNumber}: ${what}; ${counted(count ?? 0, 'filing')} known.`);
   }
   assertSuccess(look, told);
 }
@@ -145,7 +140,6 @@ async function lookNow(
     owner,
   });
   const progress = requestProgress(context);
-  const publicUrl = config.publicUrl ?? `http://${reachableHost(config.host)}:${config.port}`;
   const { desk, pauses, http } = openSourceDesk({
     storage,
     runner,
@@ -154,9 +148,7 @@ async function lookNow(
     logger,
     metrics: { ...createMetrics(), sourceAsked: progress.asked },
     owner,
-    userAgent: `DocketMonitor/${API_VERSION} (+${publicUrl}/docs)`,
-    ownHosts: [new URL(publicUrl).hostname],
-    ownPorts: [config.port, config.adminPort, config.solana.localPort].filter((port) => port > 0),
+    ...outgoingOf(config),
   });
   const stopped = whenStopped();
   const ending = new AbortController();

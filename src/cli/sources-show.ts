@@ -21,6 +21,7 @@ import {
   minute,
   shownLive,
   standingText,
+  successOf,
 } from './live-sources.ts';
 import { withStorage } from './service-storage.ts';
 import { liveSourceNamed } from './sources-pause.ts';
@@ -28,7 +29,7 @@ import { liveSourceNamed } from './sources-pause.ts';
 type OpenStorage = (environment: NodeJS.ProcessEnv) => Promise<Storage>;
 
 const HELP = `
-Of a source: its settings, its budget, what it does not do as it should, looks by outcome, alerts, and courts in trouble.
+Of a source: its settings, its budget, its faults, looks by outcome, alerts, and courts in trouble.
 Of a court of rss: which events its feed has, how far back it goes, and when it was last read and built.
 
 Examples:
@@ -72,6 +73,13 @@ const VARIABLES: Readonly<Record<LiveSourceName, string>> = {
   scotus: 'SCOTUS=on',
 };
 
+const SET_COURT: Readonly<Record<LiveSourceName, (court: string) => string>> = {
+  courtlistener: () => 'docket sources show courtlistener --json lists its courts (court_codes).',
+  rss: (court) =>
+    `Add ${court} to RSS_COURTS if that court has a feed. docket sources show rss --json lists the courts that are read.`,
+  scotus: () => 'It has the court scotus only.',
+};
+
 async function showSource(
   { readStore }: Storage,
   context: CliContext,
@@ -104,7 +112,7 @@ async function showSource(
   for (const { window, left, limit } of budgetRows(budget)) line(`this ${window}`, `${left} of ${limit} requests left`);
   const held = heldUntil(budget);
   if (held !== null) line('held', `the source said to wait until ${minute(held)}`);
-  line('last success', minute(record?.lastSuccessAt));
+  line(`last ${successOf(name)}`, minute(record?.lastSuccessAt));
   if (record) line('looks', looksText(record.looks));
   if (name === 'courtlistener') {
     const { received = 0, applied, lastReceivedAt } = record?.webhooks ?? {};
@@ -126,8 +134,8 @@ async function showSource(
 
 function settingsOf(name: LiveSourceName, { courtListener, rss, scotus }: Config['sources']): Record<string, unknown> {
   if (name === 'courtlistener') {
-    const webhooks = courtListener.webhookSecret === null ? 'no address for webhooks' : 'webhooks have an address';
-    return { url: courtListener.url, rates: writtenRates(courtListener.rates), setup: webhooks };
+    const webhookSecret = courtListener.webhookSecret === null ? 'not set: no webhooks are taken' : 'set';
+    return { url: courtListener.url, rates: writtenRates(courtListener.rates), 'webhook secret': webhookSecret };
   }
   if (name === 'rss') return { url: rss.url ?? "the courts' own addresses", keeps: rss.keepsAll ? 'all' : 'watched' };
   return { url: scotus.url ?? "the Court's own address" };
@@ -162,7 +170,7 @@ async function showCourt(
   const court = courtNamed(code);
   const record = (await courtsOfSource(readStore, name)).get(court.code) ?? null;
   if (record === null && !source.courts.includes(court.code)) {
-    const hint = `docket sources show ${name} --json lists its courts (court_codes).`;
+    const hint = SET_COURT[name](court.code);
     throw new CliError(`${name} has no ${court.code} here.`, hint, EXIT.found);
   }
   const feed = name === 'rss' ? await feedOf(readStore, court.code) : null;
@@ -178,7 +186,7 @@ async function showCourt(
   line(`${name} ${court.code}`, record ? courtText(record) : 'working');
   // What holds for the source holds for each court of it.
   if (source.record && isTroubled(source.record)) line(`all of ${name}`, standingText(source));
-  line('last success', minute(record?.lastSuccessAt));
+  line(`last ${successOf(name)}`, minute(record?.lastSuccessAt));
   if (record) line('looks', looksText(record.looks));
   if (name !== 'rss') return;
   if (feed === null) {

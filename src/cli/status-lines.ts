@@ -11,6 +11,7 @@ import type { PaymentStatus } from '../queries/status-payments.ts';
 import type { SourceStatus } from '../queries/status-sources.ts';
 import { MICROS_PER_SECOND, type Micros, toMicros } from '../runtime/instant.ts';
 import { formatAmount, usdcText } from '../solana/decimal-amount.ts';
+import { successOf } from './live-sources.ts';
 import { nodeLines } from './status-nodes.ts';
 import type { NodePart, StatusSnapshot } from './status-snapshot.ts';
 import { age, bytes, count, counted, positionText, type Row, seconds, utc } from './status-text.ts';
@@ -184,12 +185,13 @@ function hostText({ origin, open, due, overdue, lastOutcome, paused }: CallbackH
   return `${origin}  ${pause}${of(open)} open, ${of(due)} due, ${of(overdue)} overdue${last}`;
 }
 
-/** Nothing where no source was ever used. */
+/** Nothing where no source is configured or was ever used. */
 function sourceRows(sources: readonly SourceStatus[], now: Micros): readonly Row[] {
   return sources.map(({ source, standing, why, paused, lastSuccessAt, courtsInTrouble: courts }, index) => {
     const works = standing === 'working' ? 'working' : `${standing.toUpperCase()}: ${why ?? 'unknown'}`;
     const state = paused ? `PAUSED for ${age(paused.since, now)} by ${paused.by} (${paused.reason})` : works;
-    const last = lastSuccessAt === null ? 'no success yet' : `last success ${age(lastSuccessAt, now)} ago`;
+    const success = successOf(source);
+    const last = lastSuccessAt === null ? `no ${success} yet` : `last ${success} ${age(lastSuccessAt, now)} ago`;
     const trouble = courts > 0 ? `; ${counted(courts, 'court')} in trouble: docket sources show ${source}` : '';
     return { label: index === 0 ? 'sources' : '', text: `${source}  ${state}, ${last}${trouble}` };
   });

@@ -18,8 +18,11 @@ export interface SourceStatus {
 /** More than the registry will ever contain, for each source. */
 const MOST_COURTS = 10_000;
 
-/** Those of which anything is recorded. */
-export async function sourceStatus(readStore: Pick<ReadStore, 'find' | 'load'>): Promise<readonly SourceStatus[]> {
+/** The configured sources, and those of which anything is recorded. */
+export async function sourceStatus(
+  readStore: Pick<ReadStore, 'find' | 'load'>,
+  configured: readonly LiveSourceName[],
+): Promise<readonly SourceStatus[]> {
   const [records, troubled] = await Promise.all([
     sourceRecordsOf(readStore, LiveSourceName.options),
     readStore.find<SourceCourt>({ collection: SOURCE_COURTS, equals: { trouble: true }, limit: MOST_COURTS }),
@@ -27,7 +30,7 @@ export async function sourceStatus(readStore: Pick<ReadStore, 'find' | 'load'>):
   return LiveSourceName.options.flatMap((source): readonly SourceStatus[] => {
     const own = troubled.filter(({ document }) => document.source === source && isTroubled(document));
     const record = records.get(source);
-    if (!record && own.length === 0) return [];
+    if (!record && own.length === 0 && !configured.includes(source)) return [];
     return [
       {
         source,

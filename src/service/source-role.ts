@@ -52,7 +52,7 @@ export interface SourceRoleOptions {
   readonly metrics: LiveSourceMetrics;
   readonly owner: string;
   readonly userAgent: string;
-  /** Never called by a source's redirect. */
+  /** Never reached, not even by a redirect of a source. */
   readonly ownHosts: readonly string[];
   readonly ownPorts: readonly number[];
   /** Between two polls of a court's feed; only for imitations. */

@@ -3,7 +3,7 @@ import type { Court } from '../courts/court.ts';
 import { courts } from '../courts/registry.ts';
 import { LiveSourceName } from '../events/source.ts';
 import { isOnCourtListener } from './courtlistener/courts.ts';
-import { feedsOf } from './rss/addresses.ts';
+import { feedOf, feedsOf } from './rss/addresses.ts';
 import type { SourceSettings } from './settings.ts';
 
 export interface LiveCoverage {
@@ -34,6 +34,12 @@ export function liveCoverage({ courtListener, rss, scotus }: SourceSettings): Li
 export function askableCoverage(settings: SourceSettings): LiveCoverage['sourcesOf'] {
   const { sourcesOf } = liveCoverage(settings);
   return (court) => sourcesOf(court).filter((name) => name !== 'rss');
+}
+
+/** Whether a source could be asked about a court, or read its feed, whatever the settings are. */
+export function mayCover(source: LiveSourceName, court: Court): boolean {
+  if (source === 'scotus') return court.code === 'scotus';
+  return source === 'courtlistener' ? isOnCourtListener(court) : feedOf(court) !== null;
 }
 
 /** The sources that have a court here. */

@@ -122,7 +122,7 @@ describe('docket sources list', () => {
   it('has one line for each on a terminal', async () => {
     const { out } = await sources('list');
     expect(out).toMatch(/^courtlistener +api +205 courts +working/m);
-    expect(out).toMatch(/^rss +feeds +2 courts +working.*last success 2026-03-02 10:03Z$/m);
+    expect(out).toMatch(/^rss +feeds +2 courts +working.*last entry 2026-03-02 10:03Z$/m);
   });
 
   it('shows no secret', async () => {
@@ -244,6 +244,8 @@ describe('docket sources pause and resume', () => {
   it.each([
     [['pause', 'county-scraper', '--reason', 'x'], /not a source of this service/],
     [['pause', 'rss', '--court', 'moon', '--reason', 'x'], /Unknown court/],
+    [['pause', 'rss', '--court', 'ok_tulsa', '--reason', 'x'], /rss has nothing about ok_tulsa/],
+    [['pause', 'scotus', '--court', 'cand', '--reason', 'x'], /scotus has nothing about cand/],
     [['pause', 'rss', '--reason', ' '], /--reason is empty/],
   ])('%j is refused', async (argv, fault) => {
     const { code, out, error } = await sources(...argv);

@@ -41,6 +41,19 @@ describe('docket sources backfill', () => {
     );
   });
 
+  it('says that it cannot tell while the read model is behind the log', async () => {
+    const id = await ordered('--courts', 'nysd');
+    const { code, out, error } = await backfill('--cancel', id, ...act);
+    expect([code, out]).toEqual([EXIT.unavailable, '']);
+    expect(error?.message).toMatch(/Cannot tell yet/);
+    expect((await backfill('--list')).err).toMatch(/watched-cases is behind the log/);
+    await world.caughtUp();
+    expect(await backfill('--cancel', id, ...act)).toMatchObject({ code: EXIT.ok, out: 'Cancelled after 0 looks.\n' });
+    expect((await backfill('--list')).err).toMatch(/watched-cases is behind the log/);
+    await world.caughtUp();
+    expect((await backfill('--list')).err).toBe('');
+  });
+
   it('cancels an order once, by the beginning of its id, with who and why', async () => {
     const id = await ordered('--courts', 'nysd');
     await world.caughtUp();

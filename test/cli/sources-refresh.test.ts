@@ -37,7 +37,7 @@ describe('docket sources refresh', () => {
     expect(shown.code, shown.err).toBe(EXIT.ok);
     const again = await refresh('ilnd', '1:26-cv-02417');
     expect(again.code, again.err).toBe(EXIT.ok);
-    expect(again.out).toMatch(new RegExp(`^ilnd 1:26-cv-02417: .*; ${filings} filings are known.\\n$`));
+    expect(again.out).toMatch(new RegExp(`^ilnd 1:26-cv-02417: .*; ${filings} filings known.\\n$`));
   });
 
   it('shows in the list what it has used of the budget, and when it succeeded', async () => {
@@ -78,7 +78,7 @@ describe('docket sources refresh', () => {
 
   it.each([
     [['moon', '1'], /Unknown court/],
-    [['ilnd', 'no number'], /no case number of ilnd/],
+    [['ilnd', 'no number'], /not a case number of ilnd/],
     [['ok_tulsa', 'CJ-2026-1'], /No source that can be asked/],
   ])('%j is refused with what to do', async (argv, fault) => {
     const { code, out, err } = await refresh(...argv);

@@ -250,7 +250,7 @@ describe('docket status', () => {
     expect(lines).toEqual(
       expect.arrayContaining([
         'sources      courtlistener  FAILING: timeout, no success yet',
-        '             rss  working, last success 12 s ago; 2 courts in trouble: docket sources show rss',
+        '             rss  working, last entry 12 s ago; 2 courts in trouble: docket sources show rss',
         '             scotus  PAUSED for 2 h by Ann Lee (ticket 4711), last success 12 s ago',
       ]),
     );

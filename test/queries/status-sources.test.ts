@@ -14,12 +14,18 @@ const storeOf = (records: Readonly<Record<string, object>>, courts: readonly obj
   }) as unknown as Pick<ReadStore, 'find' | 'load'>;
 
 describe('the sources of the overview', () => {
-  it('are none where nothing was recorded', async () => {
-    expect(await sourceStatus(storeOf({}, []))).toEqual([]);
+  it('are none where nothing was recorded and nothing is configured', async () => {
+    expect(await sourceStatus(storeOf({}, []), [])).toEqual([]);
+  });
+
+  it('show a configured source of which nothing is recorded yet', async () => {
+    expect(await sourceStatus(storeOf({}, []), ['rss'])).toEqual([
+      { source: 'rss', standing: 'working', why: null, paused: null, lastSuccessAt: null, courtsInTrouble: 0 },
+    ]);
   });
 
   it('show a source that has only a paused court', async () => {
-    expect(await sourceStatus(storeOf({}, [troubled('rss', 'cand'), troubled('rss', 'nyed')]))).toEqual([
+    expect(await sourceStatus(storeOf({}, [troubled('rss', 'cand'), troubled('rss', 'nyed')]), [])).toEqual([
       { source: 'rss', standing: 'working', why: null, paused: null, lastSuccessAt: null, courtsInTrouble: 2 },
     ]);
   });
@@ -30,7 +36,7 @@ describe('the sources of the overview', () => {
       standing: { standing: 'failing', why: 'timeout', since: '' },
       lastSuccessAt: 'then',
     };
-    expect(await sourceStatus(storeOf({ scotus: record }, []))).toEqual([
+    expect(await sourceStatus(storeOf({ scotus: record }, []), [])).toEqual([
       {
         source: 'scotus',
         standing: 'failing',

@@ -141,7 +141,8 @@ describe('the status', () => {
   });
 
   it('is that of a new storage, too', async () => {
-    const ports = { ...storage, projections: PROJECTIONS, clock: { now: () => NOW }, hosts: 5, timeoutMs: 60_000 };
+    const clock = { now: () => NOW };
+    const ports = { ...storage, projections: PROJECTIONS, liveSources: [], clock, hosts: 5, timeoutMs: 60_000 };
     const status = await readStatus(ports);
     // On engines, other tests share the log.
     expect(read(status.log).rate).toBeNull();
@@ -161,7 +162,7 @@ describe('the status', () => {
       },
     });
     const clock = { now: () => NOW };
-    const ports = { log: storage.log, projections: PROJECTIONS, clock, hosts: 5, timeoutMs: 60_000 };
+    const ports = { log: storage.log, projections: PROJECTIONS, liveSources: [], clock, hosts: 5, timeoutMs: 60_000 };
     const status = await readStatus({ ...ports, readStore: broken });
     expect(status.callbacks).toMatchObject({
       unreadable: expect.stringContaining('no answer'),
