@@ -11,7 +11,7 @@ import type { ReadStore } from '../storage/read-store.ts';
 export interface ForgettingProcessPorts {
   readonly log: EventLog;
   readonly payloads: PayloadStore;
-  readonly readStore: Pick<ReadStore, 'activeGeneration' | 'checkpoint'>;
+  readonly readStore: Pick<ReadStore, 'activeGeneration' | 'checkpoint' | 'cell' | 'compareAndSet'>;
   readonly clock: Clock;
   readonly scrub?: (() => Promise<boolean>) | undefined;
 }

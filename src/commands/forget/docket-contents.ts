@@ -12,6 +12,8 @@ import { answersIn, envelopeOf, type ForgetPorts, type Forgettable, forgettable 
 
 export interface DocketToForget {
   readonly stream: string;
+  /** Its code. */
+  readonly court: string;
   /** Every number that means it, complete or without its office. */
   readonly numbers: readonly string[];
   readonly forgotten: ForgottenCase;
@@ -43,7 +45,7 @@ export async function docketToForget(log: EventLog, stream: string): Promise<Doc
     const parsed = parseCaseNumber(known, number);
     return own.has(parsed?.canonical ?? number);
   };
-  return { stream, numbers: [...numbers], forgotten: { means, filingIds, numbers: [...own] } };
+  return { stream, court, numbers: [...numbers], forgotten: { means, filingIds, numbers: [...own] } };
 }
 
 function filingsOf({ type, data }: DocketEvent): readonly string[] {

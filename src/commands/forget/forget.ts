@@ -7,20 +7,23 @@ import { ContentRedacted } from '../../events/content.ts';
 import type { ForgetOrder, RemovedCounts } from '../../events/forget.ts';
 import { FORGET_STREAM } from '../../events/forget.ts';
 import { type Clock, toInstant } from '../../runtime/instant.ts';
+import { createLookStore } from '../../sources/courtlistener/look-store.ts';
 import type { CommandContext, EventLog, Position } from '../../storage/event-log.ts';
 import { resolveIntact } from '../../storage/intact-payloads.ts';
 import type { BlobName, PayloadStore, SealedPayload } from '../../storage/payload-store.ts';
+import type { ReadStore } from '../../storage/read-store.ts';
 import { isRejection } from '../decider.ts';
 import { docket } from '../docket/docket.ts';
 import { removeByRecord, replaceByRecord } from '../docket/redaction.ts';
 import { handledOf, handleWithRetry, load, record } from '../handle.ts';
-import { contentsOfDocket, docketToForget, salesOfDocket } from './docket-contents.ts';
+import { contentsOfDocket, type DocketToForget, docketToForget, salesOfDocket } from './docket-contents.ts';
 import { contentsOfUrl, contentsOfWallet, type Forgettable } from './forgettable.ts';
 import { forgetOrders, type KnownOrder } from './order.ts';
 
 export interface ForgettingPorts {
   readonly log: EventLog;
   readonly payloads: PayloadStore;
+  readonly readStore: Pick<ReadStore, 'cell' | 'compareAndSet'>;
   readonly clock: Clock;
   /** Resolves once answers no longer show the log before this position, and every query that began earlier has ended. */
   untilQueriesEnded(upTo: Position): Promise<void>;
@@ -102,12 +105,19 @@ async function forgetDocket(ports: ForgettingPorts, order: ForgetOrder, stream: 
   // No import records anything after this, and no answer shows the docket once the read model has it.
   await handleWithRetry({ log, clock }, docket, stream, { type: 'Forget', forgotten }, contextOf(order));
   await untilNothingIsLeft(ports, order, () => contentsOfDocket(ports, subject));
+  await forgetLooks(ports, subject);
   const upTo = await log.head();
   const sales = () => salesOfDocket(ports, subject, toInstant(clock.now()));
   await untilNothingIsLeft(ports, order, sales);
   // Answers that are composed from the old docket still contain it, so wait until those queries have ended.
   if (upTo !== null) await ports.untilQueriesEnded(upTo);
   await untilNothingIsLeft(ports, order, sales);
+}
+
+/** No event names what an unfinished look has kept, and none of it was ever served, so no record is needed. */
+async function forgetLooks(ports: ForgettingPorts, { court, numbers, forgotten }: DocketToForget): Promise<void> {
+  const looks = createLookStore(ports);
+  for (const number of new Set([...numbers, ...forgotten.numbers])) await looks.forget(court, number);
 }
 
 /** A callback may be scheduled while others are removed, so a pass is repeated until it finds nothing more. */

@@ -13,7 +13,7 @@ export interface ForgetPorts {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** What somebody pushed is removed as soon as it is applied, and so are pages of a look: no order has to wait for them. */
+/** What somebody pushed is removed as soon as it is applied, and no event names the pages of a look. */
 export type ForgettableKind = Exclude<PayloadKind, 'pushed' | 'look'>;
 
 /** One content that goes. */

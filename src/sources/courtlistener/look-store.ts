@@ -46,13 +46,15 @@ const Page = z.object({
 const Kept = z.object({ look: CaseLook.nullable(), partiesAt: Instant.nullable(), at: Instant });
 
 const CELL = /^courtlistener-look-([a-z0-9_]+)-(.+)$/;
-const cellOf = (court: Court, caseNumber: string): string => `courtlistener-look-${court.code}-${caseNumber}`;
+const cellOf = (court: string, caseNumber: string): string => `courtlistener-look-${court}-${caseNumber}`;
 
 /** A look that nobody has continued for so long is forgotten: its cursors mean little by then. */
 export const FORSAKEN_AFTER: Micros = 30 * 86_400 * MICROS_PER_SECOND;
 /** No look writes a page so much before its position. */
 const ORPHANED_AFTER: Micros = 86_400 * MICROS_PER_SECOND;
 const MOST_REMOVED = 2_000;
+
+const NOTHING = { look: null, partiesAt: null } as const;
 
 export function createLookStore({ readStore, payloads, clock }: LookStorePorts) {
   async function read(cell: string): Promise<KeptLook & { readonly partiesAt: Instant | null }> {
@@ -93,11 +95,28 @@ export function createLookStore({ readStore, payloads, clock }: LookStorePorts) 
 
   async function needed(cell: string, isForgotten: IsForgotten): Promise<readonly BlobName[]> {
     const [, court = '', caseNumber = ''] = CELL.exec(cell) ?? [];
-    return (await isForgotten(court, caseNumber)) ? [] : namesIn((await read(cell)).look);
+    if (await isForgotten(court, caseNumber)) {
+      await clear(cell);
+      return [];
+    }
+    return namesIn((await read(cell)).look);
+  }
+
+  /** A look that is under way is overtaken: its position is written at a version, and nothing of it stays. */
+  async function clear(cell: string): Promise<number> {
+    for (;;) {
+      const { version, value } = await readStore.cell(cell);
+      if (version === 0) return 0;
+      const kept = Kept.safeParse(value);
+      const names = namesIn(kept.success ? kept.data.look : null);
+      if (!(await readStore.compareAndSet(cell, version, { ...NOTHING, at: toInstant(clock.now()) }))) continue;
+      for (const name of names) await payloads.remove(name);
+      return names.length;
+    }
   }
 
   return {
-    of: (court: Court, caseNumber: string) => read(cellOf(court, caseNumber)),
+    of: (court: Court, caseNumber: string) => read(cellOf(court.code, caseNumber)),
     write,
     putPage: (kept: KeptLook, page: LookedPage): Promise<BlobName> =>
       payloads.put('look', Buffer.from(JSON.stringify({ look: kept.cell, ...page } as unknown as Json))),
@@ -112,6 +131,8 @@ export function createLookStore({ readStore, payloads, clock }: LookStorePorts) 
     },
     namesIn,
     removeForsaken,
+    /** Removes what a look at the case has kept, for a case that must be forgotten. Returns how many pages. */
+    forget: (court: string, caseNumber: string): Promise<number> => clear(cellOf(court, caseNumber)),
   };
 }
 

@@ -3,7 +3,9 @@
  * Given a docket that one look cannot finish, when looks go on after waits and restarts, then every entry is one filing, and none is
  * reported as new that is as old as the docket.
  */
+import { randomUUID } from 'node:crypto';
 import { afterEach, describe, expect, it } from 'vitest';
+import { carryOut, giveOrder } from '../../../src/commands/forget/forget.ts';
 import { bodyOf, court } from '../../dockets/world.ts';
 import { type AskingWorld, openAsking } from './asking.ts';
 import { docketOf, finish, HOUR, NUMBER } from './long-looks.ts';
@@ -95,6 +97,27 @@ describe('a look that was cut off', () => {
     world.clock.advance(25 * HOUR);
     expect(await looks.removeForsaken(async (code, number) => code === 'ilnd' && number === NUMBER)).toBeGreaterThan(0);
     expect(await kept()).toBe(0);
+    expect((await looks.of(court('ilnd'), NUMBER)).look).toBeNull();
+  });
+
+  it('leaves nothing behind as soon as an order to forget the case is carried out, whoever goes on with the look', async () => {
+    world = await openAsking({ budget: [{ requests: 3, micros: 60_000_000 }] });
+    docketOf(world, 90);
+    world.clock.advance(HOUR);
+    const look = await world.ask('ilnd', NUMBER);
+    const { looks } = world.node();
+    const before = await looks.of(court('ilnd'), NUMBER);
+    const { storage } = world.world;
+    const ports = { ...storage, clock: world.clock, untilQueriesEnded: async () => undefined };
+    const subject = { kind: 'docket', docket: 'stream' in look ? look.stream : '' } as const;
+    const order = { forgetId: randomUUID(), subject, by: 'J. Muster', reason: 'order of 2 March' };
+    await giveOrder(ports, order);
+    await carryOut(ports, order);
+    const kept = [];
+    for await (const { name } of storage.payloads.list('look', '2100-01-01T00:00:00.000000Z')) kept.push(name);
+    expect(kept).toEqual([]);
+    expect((await looks.of(court('ilnd'), NUMBER)).look).toBeNull();
+    expect(await looks.write(before, before.look, null)).toBeNull();
   });
 
   it('spends its requests by the priority of each look', async () => {
