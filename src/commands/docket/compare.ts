@@ -121,15 +121,15 @@ export function compareSnapshot(
 }
 
 /**
- * Whether the last complete snapshot already contained an entry. Only feeds state the moment of entry. A date on a
+ * Whether the last whole docket sheet already contained an entry. Only feeds state the moment of entry. A date on a
  * docket sheet is not enough: it can precede a snapshot that did not contain the entry yet.
  */
-function isShown({ lastCompleteAskedAt }: DocketState, { entries, isBrief }: DocketSnapshot, index: number): boolean {
+function isShown({ lastSheetAskedAt }: DocketState, { entries, isBrief }: DocketSnapshot, index: number): boolean {
   const entry = entries[index];
-  if (!entry || lastCompleteAskedAt === null) return false;
+  if (!entry || lastSheetAskedAt === null) return false;
   const isOfFeed = isBrief === true || (entry.enteredAt === null && entry.dateEntered === null);
   const moment = isOfFeed ? (entry.enteredAt ?? entry.filedAt) : null;
-  return moment !== null && moment <= lastCompleteAskedAt;
+  return moment !== null && moment <= lastSheetAskedAt;
 }
 
 /** Clocks of courts and ours may differ by so much. */

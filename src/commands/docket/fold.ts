@@ -31,6 +31,8 @@ export interface DocketState {
   readonly baseline: 'none' | 'started' | 'completed';
   readonly lastAskedAt: Instant | null;
   readonly lastCompleteAskedAt: Instant | null;
+  /** When the court's own docket was last shown whole; a service that collects dockets may lack an entry. */
+  readonly lastSheetAskedAt: Instant | null;
   /** When a look last failed. */
   readonly lastFailedAt: Instant | null;
   /** Feeds said nothing of this time, and no complete look came after it. */
@@ -52,6 +54,7 @@ export const NEW_DOCKET: DocketState = {
   baseline: 'none',
   lastAskedAt: null,
   lastCompleteAskedAt: null,
+  lastSheetAskedAt: null,
   lastFailedAt: null,
   gap: null,
   checked: false,
@@ -135,7 +138,10 @@ function apply(state: Mutable, event: DocketEvent): void {
 
 type Check = Extract<DocketEvent, { readonly type: 'DocketChecked' }>['data'];
 
-function applyCheck(state: Mutable, { askedAt, outcome, complete, gap }: Check): void {
+/** They have what somebody has brought to them, perhaps later than a feed. */
+const COLLECTORS: ReadonlySet<string> = new Set(['courtlistener']);
+
+function applyCheck(state: Mutable, { source, askedAt, outcome, complete, gap }: Check): void {
   if (outcome === 'failed') state.lastFailedAt = later(state.lastFailedAt, askedAt);
   if (outcome === 'abandoned' || outcome === 'failed') return;
   // It tells that nothing was seen, which is no look at the docket.
@@ -146,6 +152,7 @@ function applyCheck(state: Mutable, { askedAt, outcome, complete, gap }: Check):
   if (complete && state.gap !== null && askedAt >= state.gap.to) state.gap = null;
   state.checked = true;
   state.lastAskedAt = later(state.lastAskedAt, askedAt);
+  if (complete && !COLLECTORS.has(source)) state.lastSheetAskedAt = later(state.lastSheetAskedAt, askedAt);
   if (complete) state.lastCompleteAskedAt = later(state.lastCompleteAskedAt, askedAt);
   else if (state.baseline === 'none') state.knownInPart = true;
 }

@@ -29,17 +29,19 @@ interface Given {
   readonly now?: Instant;
   readonly clock?: Instant;
   readonly oldestAsked?: Instant | null;
+  readonly source?: string;
   /** What else the snapshot claims about itself. */
-  readonly claims?: Pick<DocketSnapshot, 'ofFirstLook' | 'showsAllChanges'>;
+  readonly claims?: Pick<DocketSnapshot, 'isBrief' | 'ofFirstLook' | 'showsAllChanges'>;
 }
 
 /** Given what is known, when a source shows these entries, then these events and this state follow. */
 function when(known: Known, entries: readonly unknown[], given: Given = {}, more: object = {}) {
-  const { askedAt = NOON, complete = true, now = NOON, clock = null, oldestAsked = null, claims = {} } = given;
+  const { askedAt = NOON, complete = true, now = NOON, clock = null, oldestAsked = null } = given;
+  const { claims = {}, source = 'test' } = given;
   const read = readJuriscraperDocket(rawDocket(entries, more as Record<string, unknown>), {
     askedAt,
     complete,
-    source: 'test',
+    source,
   });
   if ('refused' in read) throw new Error(read.refused);
   const snapshot = { ...read.snapshot, ...claims };
@@ -327,6 +329,24 @@ describe('a look at all that changed', () => {
     const { next } = when(NOTHING_KNOWN, [complaint, motion]);
     const { events } = when(next, [order], changes);
     expect(recorded(events).map(({ entryNumber, availableAt }) => [entryNumber, availableAt])).toEqual([[3, LATER]]);
+  });
+});
+
+describe('an entry of a feed that was made before the last complete look', () => {
+  const minutes = rawEntry(null, '2026-03-01', 'Minute Entry for proceedings held: Initial Case Management.');
+  const stub = { ...rawEntry(null, '2026-03-01', ''), short_description: 'Case Management Conference' };
+  const entered = { date_filed: null, date_entered: '2026-03-01T11:50:00.000000Z' };
+  const feed = { complete: false, askedAt: LATER, clock: LATER, claims: { isBrief: true } } as const;
+
+  it('was on the docket sheet, under a text that resembles it', () => {
+    const { next } = when(NOTHING_KNOWN, [minutes]);
+    expect(recorded(when(next, [{ ...stub, ...entered }], { ...feed, source: 'rss' }).events)).toEqual([]);
+  });
+
+  it('is another one if CourtListener was asked, which has only what somebody has brought to it', () => {
+    const { next } = when(NOTHING_KNOWN, [minutes], { source: 'courtlistener' });
+    const { events } = when(next, [{ ...stub, ...entered }], { ...feed, source: 'rss' });
+    expect(recorded(events)).toMatchObject([{ availableAt: LATER }]);
   });
 });
 
