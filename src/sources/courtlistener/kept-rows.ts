@@ -3,7 +3,7 @@
  * with personal details masked. Total on any JSON value.
  */
 import { firmOf } from '../../dockets/attorneys.ts';
-import { maskedText } from '../../dockets/mask.ts';
+import { maskedName, maskedText } from '../../dockets/mask.ts';
 import { MAX_TEXT } from '../../dockets/text.ts';
 import type { Json, JsonObject } from '../../events/event.ts';
 import { idOf } from './courtlistener.ts';
@@ -55,6 +55,18 @@ const DOCKET = [
   'pacer_case_id',
 ] as const;
 
+/** Short texts of people, which may hold what identifies a person: `John Doe, Reg. No. 12345-678`. */
+const NAMES: ReadonlySet<string> = new Set([
+  'name',
+  'case_name',
+  'case_name_full',
+  'assigned_to_str',
+  'referred_to_str',
+  'panel_str',
+  'cause',
+  'nature_of_suit',
+]);
+
 const MAX_VALUE = 2_000;
 /** More than any real entry or party has. */
 const MAX_NESTED = 2_000;
@@ -69,6 +81,7 @@ function fieldsOf(from: JsonObject, names: readonly string[]): Record<string, Js
   for (const name of names) {
     const value = from[name];
     if (name === 'description' && typeof value === 'string') fields[name] = maskedText(value, MAX_TEXT, 'US');
+    else if (NAMES.has(name) && typeof value === 'string') fields[name] = maskedName(value, MAX_VALUE);
     else if (typeof value === 'string') fields[name] = value.slice(0, MAX_VALUE);
     else if (value === null || typeof value === 'number' || typeof value === 'boolean') fields[name] = value;
   }
