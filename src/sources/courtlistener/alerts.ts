@@ -39,17 +39,23 @@ const MOST_PAGES = 100;
 export function createDocketAlerts(client: CourtListenerClient): DocketAlerts {
   return {
     async list(asking) {
-      const found: ListedAlert[] = [];
+      const found = new Map<string, ListedAlert>();
       let more: Readonly<Record<string, string>> | null = {};
       for (let page = 0; more !== null && page < MOST_PAGES; page++) {
         const reply = await client.send({ path: PATH, query: { page_size: String(PAGE), ...more } }, asking);
         if (isFault(reply)) return reply;
         const body = 'ok' in reply && isObject(reply.ok) ? reply.ok : null;
         if (body === null || !Array.isArray(body.results)) return fault('unreadable', 'not a list of alerts');
-        found.push(...body.results.flatMap((row) => readAlert(row) ?? []));
+        const before = found.size;
+        for (const row of body.results) {
+          const alert = readAlert(row);
+          if (alert) found.set(alert.alertId, alert);
+        }
+        // A list that goes round in a circle would use up the budget.
+        if (found.size === before && body.next) return fault('unreadable', 'a page of alerts without a new one');
         more = typeof body.next === 'string' ? nextOf(body.next) : null;
       }
-      return found;
+      return [...found.values()];
     },
 
     async subscribe(docketId, asking) {

@@ -260,6 +260,15 @@ describe('a source that does not answer', () => {
     expect(await told(id)).toEqual(['by watched']);
   });
 
+  it('is asked for few pages of its list, also if that goes round in a circle', async () => {
+    await watch('1:26-cv-01001');
+    const results = [{ id: 5, docket: 9, alert_type: 1 }];
+    const next = `${imitation.url}docket-alerts/?cursor=again`;
+    imitation.answerWith(() => ({ status: 200, body: { next, previous: null, results }, headers: {} }));
+    await step();
+    expect(asked().length).toBeLessThan(5);
+    imitation.answerWith(null);
+  });
   it('with a full account is not asked for more', async () => {
     for (const number of ['1:26-cv-01001', '1:26-cv-01002', '1:26-cv-01003', '1:26-cv-01004']) await watch(number);
     const process = keeper({ limit: 50 });
