@@ -5,14 +5,14 @@
 import { describe, expect, it } from 'vitest';
 import { keptDocket, keptRow } from '../../../src/sources/courtlistener/kept-rows.ts';
 
-const PERSONAL = 'Telephone 312-555-0142, o.mullen@example.org, SSN 078-05-1120';
-const PARTS = ['312-555-0142', 'o.mullen@example.org', '078-05-1120'];
+const [PHONE, MAIL, NUMBER] = ['312-555-0142', 'o.mullen@example.org', '078-05-1120'];
+const PERSONAL = `Telephone ${PHONE}, ${MAIL}, SSN ${NUMBER}`;
 const name = `Orla Mullen ${PERSONAL}`;
 
 const expectMasked = (kept: object): void => {
   const text = JSON.stringify(kept);
   expect(text).toContain('Orla Mullen');
-  for (const part of PARTS) expect(text).not.toContain(part);
+  for (const part of [PHONE, MAIL, NUMBER]) expect(text).not.toContain(part);
 };
 
 describe('what a look keeps of', () => {
@@ -24,7 +24,7 @@ describe('what a look keeps of', () => {
   it('a party, and of an attorney, has neither details in the name nor an address', () => {
     const of = { docket_id: 7, docket: 'https://x.example/dockets/7/', name: 'Plaintiff' };
     expectMasked(keptRow('parties', { id: 1, name, extra_info: PERSONAL, party_types: [of], attorneys: [] }, '7'));
-    const attorney = { id: 2, name, contact_raw: `Mullen LLP\n${PERSONAL}`, phone: PARTS[0], email: PARTS[1] };
+    const attorney = { id: 2, name, contact_raw: `Mullen LLP\n${PERSONAL}`, phone: PHONE, email: MAIL };
     expectMasked(keptRow('attorneys', { ...attorney, parties_represented: [of] }, '7'));
   });
 });
