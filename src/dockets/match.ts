@@ -67,7 +67,7 @@ export function matchEntries(
   pairTextless({ filings, incoming, free, open, taken, pair, whole, rules });
   pairRedacted(free(), open(), taken, pair);
   if (whole && rules.correctsInPlace) pairInPlace({ incoming, filingOf, free, open, taken, pair });
-  return { filingOf, duplicates, merges: findMerges(filings, incoming, filingOf, taken) };
+  return { filingOf, duplicates, merges: findMerges(filings, incoming, filingOf, taken, whole) };
 }
 
 function findDuplicates(entries: readonly Matchable[]): Set<number> {
@@ -195,6 +195,7 @@ function findMerges(
   incoming: readonly Item[],
   filingOf: readonly (number | null)[],
   taken: ReadonlySet<number>,
+  whole: boolean,
 ): [number, number][] {
   const left = filings.filter(({ index, source }) => !taken.has(index) && source.redacted !== true);
   if (left.length === 0) return [];
@@ -203,9 +204,10 @@ function findMerges(
     text && (number ?? day) ? [`${number}\n${day}\n${text}`] : [];
   const byText = groupBy(left, (item) => (isUnidentified(item) ? placeOf(item) : []));
   const sameText = groupBy(incoming, placeOf);
-  // Entries without a number often share day and text: then nothing says which of them was recorded twice.
+  // Entries without a number often share day and text. Only the whole docket says that there is but one, and if there
+  // are several, nothing says which of them was recorded twice.
   const isOnly = (place: string): boolean =>
-    !place.startsWith('null\n') || (sameText.get(place)?.length === 1 && byText.get(place)?.length === 1);
+    !place.startsWith('null\n') || (whole && sameText.get(place)?.length === 1 && byText.get(place)?.length === 1);
   const merged = new Set<number>();
   const merges: [number, number][] = [];
   for (const entry of incoming) {

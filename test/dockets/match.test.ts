@@ -153,6 +153,17 @@ describe('matching entries (docs/design/dockets.md#matching)', () => {
     expect(matchEntries([stub, told], [entry, another], true)).toMatchObject({ filingOf: [0, 1], merges: [] });
   });
 
+  it('keeps two entries of one text and day apart when a part of the docket shows one of them', () => {
+    const [one, other] = [unnumbered('MINUTE ENTRY for proceedings'), unnumbered('MINUTE ENTRY for proceedings')];
+    const entry = unnumbered('MINUTE ENTRY for proceedings', { sourceIds: { pacer_seq_no: '7' } });
+    expect(matchEntries([one, other], [entry], false).merges).toEqual([]);
+    const seen = { ...one, sourceIds: { pacer_seq_no: '7' } };
+    expect(matchEntries([seen, other], [entry], false).merges).toEqual([]);
+    // As CourtListener shows them again, once one of them has changed.
+    const listed = ['1', '2'].map((id) => ({ ...one, sourceIds: { courtlistener_id: id } }));
+    expect(matchEntries(listed, listed.slice(0, 1), false)).toMatchObject({ filingOf: [0], merges: [] });
+  });
+
   it('knows an item of two feeds by its name and exact time, whichever of the two times each says', () => {
     const at = '2024-03-01T15:04:05.000000Z';
     const entered = item({ dateFiled: null, shortDescription: 'Minute Entry', enteredAt: at });
