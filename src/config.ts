@@ -153,13 +153,20 @@ const list = (read: (item: string) => string | null, expected: string) =>
       }),
   );
 
+/** No source is called with a password in its address. */
+const sourceUrl = httpUrl.refine((value) => {
+  if (!URL.canParse(value)) return true;
+  const { username, password } = new URL(value);
+  return username === '' && password === '';
+}, 'a URL without credentials is expected');
+
 /** A URL with one place to fill in. */
 const urlPattern = (place: string) =>
   z
     .string()
     .refine(
-      (value) => value.includes(`{${place}}`) && httpUrl.safeParse(value.replaceAll(`{${place}}`, 'x')).success,
-      `an http or https URL with {${place}} in it is expected`,
+      (value) => value.includes(`{${place}}`) && sourceUrl.safeParse(value.replaceAll(`{${place}}`, 'x')).success,
+      `an http or https URL without credentials, and with {${place}} in it, is expected`,
     );
 
 /** Where an OpenTelemetry collector listens; credentials go into headers. */
@@ -248,7 +255,7 @@ const Environment = z.object({
       .regex(/^[\x21-\x7e]{8,200}$/, 'the token alone is expected, without the word Token')
       .optional(),
   ),
-  COURTLISTENER_URL: optional(httpUrl.default('https://www.courtlistener.com/api/rest/v4/')),
+  COURTLISTENER_URL: optional(sourceUrl.default('https://www.courtlistener.com/api/rest/v4/')),
   COURTLISTENER_RATES: optional(
     z
       .string()
@@ -326,6 +333,9 @@ const UNREPEATED_VARIABLES: ReadonlySet<string> = new Set([
   ...SECRET_VARIABLES,
   'OTEL_EXPORTER_OTLP_ENDPOINT',
   'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT',
+  'COURTLISTENER_URL',
+  'RSS_URL',
+  'SCOTUS_URL',
 ]);
 
 /**
@@ -557,6 +567,12 @@ function productionFaults(
     faults.push({
       variable: 'SOURCES_ALLOW_PRIVATE',
       problem: 'rejected in production: no real source has a private address',
+    });
+  }
+  if (values.COURTLISTENER_TOKEN && new URL(values.COURTLISTENER_URL).protocol !== 'https:') {
+    faults.push({
+      variable: 'COURTLISTENER_URL',
+      problem: 'https is required in production: the token is sent with every request',
     });
   }
   if (!values.PUBLIC_URL) {

@@ -457,6 +457,23 @@ describe('PUBLIC_URL', () => {
       expect(Object.keys(faultsOf({ [variable]: value }))).toEqual([variable]);
     });
 
+    it.each([
+      ['COURTLISTENER_URL', 'https://user:S3CR3T@one.example/'],
+      ['RSS_URL', 'https://user:S3CR3T@feeds.example/{court}'],
+      ['SCOTUS_URL', 'https://S3CR3T@files.example/{number}'],
+    ])('refuse a password in %s, and do not repeat it', (variable, value) => {
+      const faults = faultsOf({ [variable]: value });
+      expect(Object.keys(faults)).toEqual([variable]);
+      expect(JSON.stringify(faults)).not.toContain('S3CR3T');
+    });
+
+    it('send no token unencrypted in production', () => {
+      const url = 'http://one.example/api/rest/v4/';
+      const production = { NODE_ENV: 'production', COURTLISTENER_URL: url };
+      expect(faultsOf({ ...production, COURTLISTENER_TOKEN: 'ab'.repeat(20) }).COURTLISTENER_URL).toContain('https');
+      expect(faultsOf(production).COURTLISTENER_URL).toBeUndefined();
+    });
+
     it('refuse private addresses in production', () => {
       const faults = faultsOf({ NODE_ENV: 'production', SOURCES_ALLOW_PRIVATE: '127.0.0.1:9000' });
       expect(faults.SOURCES_ALLOW_PRIVATE).toContain('no real source');
