@@ -14,6 +14,8 @@ import {
 /** Looks of one batch at the same time. */
 const AT_ONCE = 16;
 
+const NOT_ASKED: LookedUp = { readAgain: false, otherwise: null };
+
 /** The answer to one query of a batch. */
 export interface OneAnswer {
   readonly of: Answered;
@@ -63,7 +65,6 @@ export async function refreshedBatch<Answer extends OneAnswer>(
     const key = keys[index] ?? null;
     // Every answer comes from the same reading: they share the size limit of a batch.
     const newest = again[index] ?? answer;
-    if (key === null) return isProblem(newest) ? answer : newest;
-    return afterLook(looked.get(key) ?? notInTime(), answer, newest);
+    return afterLook(key === null ? NOT_ASKED : (looked.get(key) ?? notInTime()), answer, newest);
   });
 }

@@ -93,8 +93,8 @@ export function afterLook<Answer extends object>(
   again: Answer | Problem,
 ): Answer | Problem {
   if (!isProblem(again)) return again;
-  // A case that was known before stays known.
-  if (!isProblem(first)) return first;
+  // A case that was known before stays known, unless an order has removed it meanwhile.
+  if (!isProblem(first)) return again.problem === 'case_not_found' ? again : first;
   return otherwise ?? again;
 }
 

@@ -151,14 +151,27 @@ describe('a first look', () => {
   });
 });
 
-it('a forgotten docket is not asked for, and its number does not return to the log', async () => {
-  await show(petition());
+async function forget(): Promise<void> {
   const ports = { ...world.storage, clock: world.clock, untilQueriesEnded: async () => {} };
   const subject = { kind: 'docket', docket: stream } as const;
   const order = { forgetId: randomUUID(), subject, by: 'J. Muster', reason: 'order of 2 March' };
   await giveOrder(ports, order);
   await carryOut(ports, order);
   await world.freshness.showsEverything();
+}
+
+it('a docket that is forgotten during a look is not sold as it was before', async () => {
+  await show(petition(), { complete: false, entries: 3 });
+  looks.push(async () => {
+    await forget();
+    return { look: 'failed', because: INTERRUPTED };
+  });
+  expect(await ask()).toMatchObject({ problem: 'case_not_found' });
+});
+
+it('a forgotten docket is not asked for, and its number does not return to the log', async () => {
+  await show(petition());
+  await forget();
   const head = await world.storage.log.head();
   expect(await ask()).toMatchObject({ problem: 'case_not_found', details: { enqueued: false } });
   expect([looked, await wanted(), await world.storage.log.head()]).toEqual([0, 0, head]);
