@@ -15,6 +15,8 @@ export interface Matchable {
   readonly filedAt?: Instant | null;
   /** The exact time at which the clerk entered it, if its source has one. */
   readonly enteredAt?: Instant | null;
+  /** For a known filing: when the source was asked that showed it as it is known. */
+  readonly shownAt?: Instant;
   /** For a known filing: when it was first served. */
   readonly availableAt?: Instant;
   /** The text was removed on record: the filing is matched without it. */

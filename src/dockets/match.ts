@@ -214,9 +214,10 @@ function findMerges(
     const filing = filings[filingOf[entry.index] ?? -1];
     if (!filing) continue;
     const couldNotTell = filing.number === null || !filing.hasDescription;
+    const alike = placeOf(entry).flatMap((place) => (isOnly(place) ? (byText.get(place) ?? []) : []));
     const others = [
       ...entry.ids.flatMap((id) => byId.get(id) ?? []),
-      ...(couldNotTell ? placeOf(entry).flatMap((place) => (isOnly(place) ? (byText.get(place) ?? []) : [])) : []),
+      ...(couldNotTell ? alike.filter((item) => !areSideBySide(item, filing)) : []),
     ];
     const other = others.find((item) => !merged.has(item.index) && !differ(item, entry) && !differ(item, filing));
     if (!other) continue;
@@ -225,6 +226,10 @@ function findMerges(
   }
   return merges;
 }
+
+/** Whether one snapshot showed both, so that they are two, however alike. */
+const areSideBySide = ({ source: a }: Item, { source: b }: Item): boolean =>
+  a.shownAt !== undefined && a.shownAt === b.shownAt;
 
 /** Whether nothing of the court's own identifies it; a number that another service counts by is its own affair. */
 const isUnidentified = ({ source }: Item): boolean =>

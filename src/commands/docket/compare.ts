@@ -68,7 +68,7 @@ export function compareSnapshot(
   const contentOf = ({ recorded }: FilingState): FilingContent =>
     contents.filings.get(recorded.filingId) ?? REDACTED_FILING;
   const { filingOf, duplicates, merges } = matchEntries(
-    known.map((filing) => matchable(filing.recorded, contentOf(filing))),
+    known.map((filing) => matchable(filing, contentOf(filing))),
     snapshot.entries,
     snapshot.complete && isNewer,
     {
@@ -141,7 +141,7 @@ function isLater(filing: FilingState | undefined, { askedAt }: DocketSnapshot): 
   return enteredAt !== null && toMicros(enteredAt) > toMicros(askedAt) + CLOCKS_APART;
 }
 
-const matchable = (recorded: RecordedFiling, content: FilingContent): Matchable => ({
+const matchable = ({ recorded, askedAt }: FilingState, content: FilingContent): Matchable => ({
   entryNumber: recorded.entryNumber,
   dateFiled: recorded.dateFiled,
   dateEntered: recorded.dateEntered,
@@ -151,6 +151,7 @@ const matchable = (recorded: RecordedFiling, content: FilingContent): Matchable 
   sourceIds: content.sourceIds,
   filedAt: recorded.filedAt,
   enteredAt: recorded.enteredAt,
+  shownAt: askedAt,
   availableAt: recorded.availableAt,
   redacted: content.redacted === true,
 });

@@ -225,6 +225,14 @@ describe('a later snapshot', () => {
     expect(next.state.filings.size).toBe(3);
   });
 
+  it('merges no two filings that one docket sheet showed, though another source has but one of them', () => {
+    const minutes = rawEntry(null, '2024-03-01', 'MINUTE ENTRY for proceedings held.');
+    const { next } = when(NOTHING_KNOWN, [minutes, minutes]);
+    expect(next.state.filings.size).toBe(2);
+    const { comparison } = when(next, [{ ...minutes, pacer_seq_no: '7' }], { askedAt: LATER, source: 'courtlistener' });
+    expect(comparison.merges).toEqual([]);
+  });
+
   it('does not restore a redacted text', () => {
     const id = [...known.filings.keys()][1]!;
     const redacted = {
