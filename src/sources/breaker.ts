@@ -43,6 +43,9 @@ const ACCOUNT: ReadonlySet<SourceFault> = new Set(['blocked', 'unauthorised']);
 /** The source answered, and as it should: it works, whatever it said of this one request. */
 const ANSWERED: ReadonlySet<SourceFault> = new Set(['throttled', 'forbidden', 'bad_request']);
 
+/** Faults that one case may have for itself, e.g. by its size: in a closed breaker, only one look of each counts. */
+const OF_ONE_CASE: ReadonlySet<SourceFault> = new Set(['timeout', 'too_large', 'unreadable']);
+
 /** Whether a look may begin, and the state if it does. */
 export function admit(state: BreakerState, now: Micros): { readonly state: BreakerState; readonly admitted: boolean } {
   if (state.is === 'closed') return { state, admitted: true };
@@ -79,7 +82,8 @@ export interface Breaker {
   readonly state: BreakerState;
   /** Null: the look may begin, and its outcome must be observed. Otherwise why not. */
   admit(): Fault | null;
-  observe(fault: SourceFault | null): void;
+  /** @param ofCase which case was looked at */
+  observe(fault: SourceFault | null, ofCase: string): void;
 }
 
 /** @param onChange called after it has opened, opened again, or closed */
@@ -89,6 +93,8 @@ export function createBreaker(
   onChange: (state: BreakerState) => void = () => undefined,
 ): Breaker {
   let state = CLOSED;
+  /** Cases that have failed since the source last worked, each for a reason that may be its own. */
+  const failed = new Set<string>();
   return {
     get state() {
       return state;
@@ -100,8 +106,14 @@ export function createBreaker(
       if (admitted || before.is === 'closed') return null;
       return { fault: 'open', reason: `${name} has failed (${before.fault}) and is left alone`, retryAt: before.until };
     },
-    observe(fault) {
+    observe(fault, ofCase) {
       const before = state;
+      const isRepeated = state.is === 'closed' && failed.has(ofCase);
+      if (fault === null || ANSWERED.has(fault)) failed.clear();
+      else if (OF_ONE_CASE.has(fault)) {
+        if (isRepeated) return;
+        failed.add(ofCase);
+      }
       state = observe(before, fault, clock.now());
       const [was, is] = [before.is === 'open' ? before.until : null, state.is === 'open' ? state.until : null];
       if (was !== is) onChange(state);

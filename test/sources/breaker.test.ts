@@ -93,7 +93,7 @@ describe('the breaker of a process', () => {
     const breaker = createBreaker({ now: () => now }, 'scotus', (state) => changes.push(state));
     for (let time = 0; time < FAULTS_TO_OPEN; time++) {
       expect(breaker.admit()).toBeNull();
-      breaker.observe('connection');
+      breaker.observe('connection', 'scotus 25-1');
     }
     expect(breaker.admit()).toEqual({
       fault: 'open',
@@ -102,7 +102,7 @@ describe('the breaker of a process', () => {
     });
     now += seconds(30);
     expect(breaker.admit()).toBeNull();
-    breaker.observe(null);
+    breaker.observe(null, 'scotus 25-1');
     expect(changes.map(({ is }) => is)).toEqual(['open', 'closed']);
   });
 });

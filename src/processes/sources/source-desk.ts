@@ -178,7 +178,7 @@ class Desk implements RunningDesk {
       if (look.look === 'failed' && seen !== null) await this.#recordFailure(name, known, seen);
       return look;
     } finally {
-      breaker?.observe(seen);
+      breaker?.observe(seen, `${court.code} ${caseNumber}`);
       if (seen === null) this.#reportStanding(name, breaker?.state ?? null);
     }
   }

@@ -258,6 +258,20 @@ describe('a source', () => {
     expect(desk.standing('courtlistener')).toMatchObject({ standing: 'working', why: null, openUntil: null });
   });
 
+  it.each(['timeout', 'unreadable', 'too_large'] as const)('is not closed to all by one case: %s', async (reason) => {
+    const source = new ScriptedSource();
+    const desk = world.node([source]);
+    const numbered = (index: number) => ({ ...CASE, caseNumber: `1:26-cv-0300${index}` });
+    source.always = async () => failedLook(reason);
+    for (let time = 0; time < 3 * FAULTS_TO_OPEN; time++) expect(fault(await desk.look(CASE, paid))).toBe(reason);
+    expect(desk.breaker('courtlistener')).toEqual({ is: 'closed', faults: 1 });
+    source.always = world.shown;
+    expect(await desk.look(numbered(0), paid)).toMatchObject({ look: 'complete' });
+    source.always = async () => failedLook(reason);
+    for (let index = 0; index < FAULTS_TO_OPEN; index++) await desk.look(numbered(index), paid);
+    expect(fault(await desk.look(CASE, paid))).toBe('open');
+  });
+
   it('whose credential is wrong is misconfigured at once', async () => {
     const source = new ScriptedSource();
     source.always = async () => failedLook('unauthorised');
