@@ -39,7 +39,10 @@ const OVERLAP: Micros = 15 * 60 * MICROS_PER_SECOND;
 const HEADERS_HOLD: Micros = 3_600 * MICROS_PER_SECOND;
 /** Parties change rarely, and the docket's date moves for many other reasons. */
 const PARTIES_EVERY: Micros = 7 * 86_400 * MICROS_PER_SECOND;
+/** CourtListener may open another docket for a number that it has. */
+const LOOKED_UP_EVERY: Micros = 7 * 86_400 * MICROS_PER_SECOND;
 
+const NONE: Headers = new Map();
 const WHOLE: readonly ListName[] = ['entries', 'parties', 'attorneys'];
 const CHANGES: readonly ListName[] = ['entries', 'documents'];
 
@@ -84,8 +87,12 @@ export function createCourtListenerSource(options: CourtListenerSourceOptions): 
       const forgotten = await forget(kept, kept.partiesAt);
       if (!forgotten) return failed(fault('interrupted', 'another process looks at the case'));
     }
-    if (isWhole && completeSince !== null)
+    if (isWhole && completeSince !== null) {
+      const more = isLookupDue(number, completeSince) ? await othersOf(headers, asked, number, asking) : NONE;
+      if (isFault(more)) return failed(more);
+      if (more.size > 0) return begin(asked, number, asking, new Map([...headers, ...more]), null, WHOLE);
       return lookAtChanges(asked, number, asking, headers, plus(completeSince, -OVERLAP));
+    }
     // A docket that is left after another was merged into it may have more than it had.
     const lostSome = headers.size < ids.length;
     const found = headers.size > 0 && !lostSome && isOne ? headers : await lookedUp(asked, number, asking);
@@ -94,6 +101,24 @@ export function createCourtListenerSource(options: CourtListenerSourceOptions): 
     if (completeSince !== null && !lostSome)
       return lookAtChanges(asked, number, asking, found, plus(completeSince, -OVERLAP));
     return begin(asked, number, asking, found, null, WHOLE);
+  }
+
+  /** Whether a period of the case ended after its last complete look, so that no state says when it was last looked up. */
+  function isLookupDue({ canonical }: CaseNumber, completeSince: Instant): boolean {
+    const begins = [...canonical].reduce((sum, letter) => (sum * 31 + letter.charCodeAt(0)) % 10_007, 7);
+    const periodAt = (at: Micros): number => Math.floor(at / LOOKED_UP_EVERY + begins / 10_007);
+    return periodAt(clock.now()) > periodAt(toMicros(completeSince));
+  }
+
+  /** Dockets of the case that CourtListener has besides those that are known. */
+  async function othersOf(
+    headers: Headers,
+    asked: AskedCase,
+    number: CaseNumber,
+    asking: Asking,
+  ): Promise<Headers | Fault> {
+    const found = await lookedUp(asked, number, asking);
+    return isFault(found) ? found : new Map([...found].filter(([id]) => !headers.has(id)));
   }
 
   async function lookAtChanges(

@@ -65,6 +65,25 @@ describe('a case is looked up', () => {
     expect(world.site.requests[2]?.url).toContain('&recap_documents__date_modified__gt=');
   });
 
+  it('again after a week, because CourtListener may have opened another docket for it', async () => {
+    add('ilnd', '1:26-cv-02417');
+    world.clock.advance(3_600_000);
+    const look = await world.ask('ilnd', '1:26-cv-02417');
+    const stream = 'stream' in look ? look.stream : null;
+    const other = world.site.addDocket({ court: 'ilnd', number: '1:26-cv-02417' });
+    world.site.addEntry(other, { number: 2, description: 'ORDER in another docket' });
+    world.site.requests.length = 0;
+    for (let day = 0; day < 8; day++) {
+      world.clock.advance(24 * 3_600_000);
+      expect(await world.ask('ilnd', '1:26-cv-02417', { stream })).toHaveProperty('stream', stream);
+    }
+    expect(await world.filings(stream ?? '')).toMatchObject([
+      { description: 'FIRST entry of 1:26-cv-02417' },
+      { description: 'ORDER in another docket' },
+    ]);
+    expect(paths().filter((path) => path?.includes('docket_number=')).length).toBeLessThanOrEqual(2);
+  });
+
   it('without its office, if only one case is meant', async () => {
     add('ilnd', '3:26-cv-02417');
     add('ilnd', '1:26-cr-02417');
