@@ -68,7 +68,7 @@ export function addBackfill(group: Command, context: CliContext, open: OpenStora
 }
 
 async function run(storage: Storage, context: CliContext, config: Config, options: BackfillOptions): Promise<void> {
-  assertOneWish(options);
+  assertOneMode(options);
   const desk = { sourcesFor: askableCoverage(config.sources) };
   const orders = () => backfillProgress(storage.readStore, desk);
   if (options.list) {
@@ -87,7 +87,7 @@ async function run(storage: Storage, context: CliContext, config: Config, option
   if (!options.detach) await follow(storage, context, id, orders, options.json === true);
 }
 
-function assertOneWish({
+function assertOneMode({
   courts: list,
   since,
   detach,
@@ -95,13 +95,13 @@ function assertOneWish({
   cancel: id,
   follow: followed,
 }: BackfillOptions): void {
-  const wishes = [isList && '--list', id !== undefined && '--cancel', followed !== undefined && '--follow'].filter(
+  const modes = [isList && '--list', id !== undefined && '--cancel', followed !== undefined && '--follow'].filter(
     Boolean,
   );
   const isOrder = list !== undefined || since !== undefined || detach === true;
-  if (wishes.length + Number(isOrder) <= 1) return;
+  if (modes.length + Number(isOrder) <= 1) return;
   throw new CliError(
-    `${wishes.join(' and ')} cannot be combined${isOrder ? ' with --courts, --since and --detach' : ''}.`,
+    `${modes.join(' and ')} cannot be combined${isOrder ? ' with --courts, --since and --detach' : ''}.`,
     'See docket sources backfill --help.',
   );
 }

@@ -19,8 +19,8 @@ import type { ReadStore } from '../storage/read-store.ts';
 import { Trouble } from '../storage/trouble.ts';
 import { whileHeld } from '../storage/while-held.ts';
 import { removeDoneEnvelopes } from './done-envelopes.ts';
+import { expiredLooks } from './expired-looks.ts';
 import { completeOrders } from './forgetting.ts';
-import { forsakenLooks } from './forsaken-looks.ts';
 import { LogWitness } from './log-witness.ts';
 import { oldestOpenDelivery } from './open-deliveries.ts';
 import { DOUBT_MICROS } from './payment-recovery/payment-recovery.ts';
@@ -43,7 +43,7 @@ export interface PayloadHousekeepingPorts {
 export interface HousekeepingRound {
   /** Removed blobs of failed payments. */
   readonly unpaid: number;
-  /** Removed answers, URLs and envelopes that had expired, content of pushed messages that waited for nobody, pages of forsaken looks. */
+  /** Removed answers, URLs and envelopes that had expired, content of pushed messages that waited for nobody, pages of expired looks. */
   readonly expired: number;
   /** Removed envelopes of acknowledged callbacks. */
   readonly delivered: number;
@@ -79,7 +79,7 @@ export function createPayloadHousekeeping(ports: PayloadHousekeepingPorts): Payl
   const { log, readStore, payloads, clock, steady = steadyClock, logger, owner } = ports;
   const witness = new LogWitness(log, clock, steady);
   const trouble = new Trouble(logger, { process: NAME });
-  const removeForsakenLooks = forsakenLooks(ports);
+  const removeExpiredLooks = expiredLooks(ports);
   return { round, run };
 
   function run(signal: AbortSignal): Promise<void> {
@@ -108,8 +108,8 @@ export function createPayloadHousekeeping(ports: PayloadHousekeepingPorts): Payl
     const expired = now === null ? 0 : await removeExpired(now - MARGIN, signal);
     const pushed = now === null ? 0 : await removePushedOrphans(ports, now - MARGIN, signal);
     const delivered = now === null ? 0 : await removeDoneEnvelopes(ports, now - MARGIN, signal);
-    const forsaken = await removeForsakenLooks(signal);
-    return { unpaid, expired: expired + pushed + forsaken, delivered, forgotten: await completeOrders(ports, signal) };
+    const looks = await removeExpiredLooks(signal);
+    return { unpaid, expired: expired + pushed + looks, delivered, forgotten: await completeOrders(ports, signal) };
   }
 
   async function removeUnpaid(signal?: AbortSignal): Promise<number> {

@@ -63,14 +63,6 @@ export async function knownCasesOf(
   return withHeads(readStore, found);
 }
 
-/** The cases among these that are known, watched or not. */
-export async function knownCases(
-  readStore: Pick<ReadStore, 'load'>,
-  streams: readonly string[],
-): Promise<readonly KnownCase[]> {
-  return withHeads(readStore, [...(await readStore.load<WatchedCase>(WATCHED_CASES, streams)).values()]);
-}
-
 /** The cases that were asked for and that no source has shown, those wanted longest ago first. */
 export async function* soughtCases(readStore: Pick<ReadStore, 'find'>): AsyncGenerator<SoughtCase> {
   const found = pages<WantedCase>(readStore, {

@@ -49,7 +49,7 @@ const CELL = /^courtlistener-look-([a-z0-9_]+)-(.+)$/;
 const cellOf = (court: string, caseNumber: string): string => `courtlistener-look-${court}-${caseNumber}`;
 
 /** A look that nobody has continued for so long is forgotten: its cursors mean little by then. */
-export const FORSAKEN_AFTER: Micros = 30 * 86_400 * MICROS_PER_SECOND;
+export const EXPIRED_AFTER: Micros = 30 * 86_400 * MICROS_PER_SECOND;
 /** No look writes a page so much before its position. */
 const ORPHANED_AFTER: Micros = 86_400 * MICROS_PER_SECOND;
 const MOST_REMOVED = 2_000;
@@ -60,7 +60,7 @@ export function createLookStore({ readStore, payloads, clock }: LookStorePorts) 
   async function read(cell: string): Promise<KeptLook & { readonly partiesAt: Instant | null }> {
     const { version, value } = await readStore.cell(cell);
     const kept = Kept.safeParse(value);
-    const isCurrent = kept.success && toMicros(kept.data.at) > clock.now() - FORSAKEN_AFTER;
+    const isCurrent = kept.success && toMicros(kept.data.at) > clock.now() - EXPIRED_AFTER;
     const look = isCurrent ? kept.data.look : null;
     return { cell, version, look, partiesAt: kept.success ? kept.data.partiesAt : null };
   }
@@ -79,7 +79,7 @@ export function createLookStore({ readStore, payloads, clock }: LookStorePorts) 
    * Removes pages that no look names any longer: of a process that died, of looks that nobody continued, and of cases
    * that must be forgotten. Returns how many.
    */
-  async function removeForsaken(isForgotten: IsForgotten = async () => false, signal?: AbortSignal): Promise<number> {
+  async function removeExpired(isForgotten: IsForgotten = async () => false, signal?: AbortSignal): Promise<number> {
     const named = new Map<string, ReadonlySet<BlobName>>();
     let removed = 0;
     for await (const { name } of payloads.list('look', toInstant(clock.now() - ORPHANED_AFTER))) {
@@ -130,7 +130,7 @@ export function createLookStore({ readStore, payloads, clock }: LookStorePorts) 
       for (const name of names) await payloads.remove(name);
     },
     namesIn,
-    removeForsaken,
+    removeExpired,
     /** Removes what a look at the case has kept, for a case that must be forgotten. Returns how many pages. */
     forget: (court: string, caseNumber: string): Promise<number> => clear(cellOf(court, caseNumber)),
   };

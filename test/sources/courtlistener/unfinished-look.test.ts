@@ -48,9 +48,9 @@ describe('a look that was cut off', () => {
     expect(look).toMatchObject({ look: 'partial' });
     const { looks } = world.node();
     world.clock.advance(2 * 24 * HOUR);
-    expect(await looks.removeForsaken()).toBe(0);
+    expect(await looks.removeExpired()).toBe(0);
     world.clock.advance(30 * 24 * HOUR);
-    expect(await looks.removeForsaken()).toBe(2);
+    expect(await looks.removeExpired()).toBe(2);
     const { stream } = await finish(world, 'stream' in look ? look.stream : null);
     expect(await world.filings(stream)).toHaveLength(90);
   });
@@ -95,7 +95,7 @@ describe('a look that was cut off', () => {
     expect(await world.ask('ilnd', NUMBER)).toMatchObject({ look: 'partial' });
     expect(await kept()).toBeGreaterThan(0);
     world.clock.advance(25 * HOUR);
-    expect(await looks.removeForsaken(async (code, number) => code === 'ilnd' && number === NUMBER)).toBeGreaterThan(0);
+    expect(await looks.removeExpired(async (code, number) => code === 'ilnd' && number === NUMBER)).toBeGreaterThan(0);
     expect(await kept()).toBe(0);
     expect((await looks.of(court('ilnd'), NUMBER)).look).toBeNull();
   });

@@ -9,7 +9,7 @@ import type { EventLog } from '../storage/event-log.ts';
 import type { PayloadStore } from '../storage/payload-store.ts';
 import type { ReadStore } from '../storage/read-store.ts';
 
-export interface ForsakenLooksPorts {
+export interface ExpiredLooksPorts {
   readonly log: Pick<EventLog, 'read'>;
   readonly readStore: Pick<ReadStore, 'cell' | 'compareAndSet'>;
   readonly payloads: PayloadStore;
@@ -19,8 +19,8 @@ export interface ForsakenLooksPorts {
 /** A round reads every page that is older than a day. */
 const EVERY: Micros = 3_600 * MICROS_PER_SECOND;
 
-/** @returns removes what is forsaken, at most once an hour, and says how much that was */
-export function forsakenLooks({ log, readStore, payloads, clock }: ForsakenLooksPorts) {
+/** @returns removes pages of expired looks, at most once an hour, and resolves to how many those were */
+export function expiredLooks({ log, readStore, payloads, clock }: ExpiredLooksPorts) {
   const looks = createLookStore({ readStore, payloads, clock });
   let next: Micros = 0;
 
@@ -33,7 +33,7 @@ export function forsakenLooks({ log, readStore, payloads, clock }: ForsakenLooks
 
   return async (signal?: AbortSignal): Promise<number> => {
     if (clock.now() < next) return 0;
-    const removed = await looks.removeForsaken(isForgotten, signal);
+    const removed = await looks.removeExpired(isForgotten, signal);
     next = clock.now() + EVERY;
     return removed;
   };
