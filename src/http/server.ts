@@ -281,11 +281,17 @@ function drainOnClose(app: FastifyInstance, connections: Connections): { readonl
   return state;
 }
 
-/** A path with a secret may be mistyped, so of a path without a route only the beginning is logged. */
+/** No secret in a path is shorter. */
+const SHORTEST_SECRET = 32;
+
+/** A path with a secret may be mistyped, so of a path without a route only the beginning is logged, and no long part. */
 function loggedPath({ is404, url, routeOptions }: FastifyRequest): string {
   if (routeOptions.config.isSecret) return routeOptions.url ?? NOWHERE;
-  const parts = pathOf(url).split('/');
-  return is404 && parts.length > 3 ? `${parts.slice(0, 3).join('/')}/…` : pathOf(url).slice(0, 200);
+  if (!is404) return pathOf(url).slice(0, 200);
+  const parts = pathOf(url)
+    .split('/')
+    .map((part) => (part.length < SHORTEST_SECRET ? part : '…'));
+  return parts.length > 3 ? `${parts.slice(0, 3).join('/')}/…` : parts.join('/');
 }
 
 /** Logs one line per answer, without the query, which shows who is interested in whom. */

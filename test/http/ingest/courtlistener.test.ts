@@ -208,7 +208,10 @@ describe('without the right secret', () => {
   });
 });
 
-it('the secret is in no log line, event or answer', async () => {
+it('the secret is in no log line, event or answer, also of an address that was mistyped', async () => {
+  for (const path of [SECRET, `courtlistener/${SECRET}`, `ingest/${SECRET}`, `ingest/courtlistener/${SECRET}/`]) {
+    expect((await rawRequest(world.port, `/${path}`, { method: 'POST' })).text).not.toContain(SECRET);
+  }
   const seen = lines.join('');
   expect(seen).toContain('/ingest/courtlistener/:secret');
   const known = JSON.stringify(await received());
