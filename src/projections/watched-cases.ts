@@ -168,9 +168,11 @@ function foldCase(before: WatchedCase, { type, data }: OfKnownCase, at: Instant)
     case 'FilingsRecorded':
       return {
         ...active(before, ...data.filings.map(({ availableAt }) => availableAt)),
-        unchecked: data.baseline
-          ? before.unchecked
-          : [...before.unchecked, ...data.filings.map(idOf)].slice(-MOST_STUBS),
+        // What was there before the first look is no news, in whichever part of that look it came.
+        unchecked:
+          data.baseline || data.backlog === true
+            ? before.unchecked
+            : [...before.unchecked, ...data.filings.map(idOf)].slice(-MOST_STUBS),
       };
     case 'FilingRevised': {
       const known = data.changed.includes('description') ? without(before, data.filing.filingId) : before;

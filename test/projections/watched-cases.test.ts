@@ -113,6 +113,17 @@ describe('a known case', () => {
   it('does not wait for the text of what a whole look brought', () => {
     expect(given(opened, checked(2), recorded(5), checked(5))[DOCKET]).toMatchObject({ stubsSince: null, stubs: [] });
   });
+  it('does not wait for the texts of a first look that comes in parts', () => {
+    const part = docket(5, 'FilingsRecorded', {
+      askedAt: at(5),
+      baseline: false,
+      backlog: true,
+      filings: [{ filingId: 'f5', availableAt: at(1) }],
+    });
+    const looked = [opened, part, checked(5, { complete: false, outcome: 'partial' })] as const;
+    expect(given(...looked)[DOCKET]).toMatchObject({ stubs: [], stubsSince: null, activeAt: at(1) });
+    expect(given(...looked, recorded(6), feed(6))[DOCKET]).toMatchObject({ stubs: ['f6'], stubsSince: at(6) });
+  });
   it('waits for a look after a gap of its feed', () => {
     const gap = feed(5, { outcome: 'unchanged', gap: { from: at(3), to: at(5) } });
     expect(given(opened, checked(2), gap)[DOCKET]).toMatchObject({ stubsSince: at(5) });
