@@ -59,14 +59,14 @@ export interface QueryRun {
 
 /** Reaches no caller. The request ends, and its payment may be presented again. */
 export const nobodyWaits = (): Problem =>
-  problem('service_unavailable', { component: 'http', retry_after: 1 }, 'The caller broke off; nothing was charged.');
+  problem('service_unavailable', { component: 'http', retry_after: 1 }, 'The caller closed the connection.');
 
 /** How often a query checks whether its caller has disconnected, milliseconds. */
 const LOOK_FOR_CALLER_MS = 25;
 
 /** The problem for a request that this process can no longer start. */
 export const stopping = (): Problem =>
-  problem('service_unavailable', { component: 'http', retry_after: 5 }, 'This node is stopping; nothing was charged.');
+  problem('service_unavailable', { component: 'http', retry_after: 5 }, 'This node is stopping.');
 
 /** The query's answer, or why there is none. Never throws. A query that continues after its deadline is ignored. */
 export async function runQuery({
