@@ -76,6 +76,7 @@ export function createCourtListenerSource(options: CourtListenerSourceOptions): 
         asking,
         kept,
         look: withHeaders(continued, headers, askedAt),
+        confirm: () => headersOf(ids, asked, number, asking),
       });
       // What changed while the lists were read over days.
       const isLong = clock.now() - toMicros(continued.startedAt) > OVERLAP;
@@ -152,7 +153,8 @@ export function createCourtListenerSource(options: CourtListenerSourceOptions): 
     const kept = await looks.of(asked.court, number.canonical);
     const look = newLook(headers, toInstant(clock.now()), since, lists);
     const isUnchanged = since !== null && [...headers.values()].every((header) => isUnmoved(header, since));
-    return walkLists(options, { asked, number, asking, kept, look, isUnchanged });
+    const confirm = () => headersOf([...headers.keys()], asked, number, asking);
+    return walkLists(options, { asked, number, asking, kept, look, isUnchanged, confirm });
   }
 
   /** The dockets that are still there. Those that are not, or are another case's by now, are lost. */

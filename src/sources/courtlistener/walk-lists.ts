@@ -4,9 +4,25 @@
  */
 import type { CaseNumber } from '../../courts/court.ts';
 import type { JsonObject } from '../../events/event.ts';
-import { type Clock, type Instant, toInstant } from '../../runtime/instant.ts';
+import {
+  type Clock,
+  type Instant,
+  MICROS_PER_SECOND,
+  type Micros,
+  toInstant,
+  toMicros,
+} from '../../runtime/instant.ts';
 import type { AskedCase, Asking, Fault, Look } from '../source.ts';
-import { allShown, type CaseLook, headersIn, type ListPlace, listsOf, nextList, withList } from './case-look.ts';
+import {
+  allShown,
+  type CaseLook,
+  type Headers,
+  headersIn,
+  type ListPlace,
+  listsOf,
+  nextList,
+  withList,
+} from './case-look.ts';
 import { type CourtListenerClient, fault, isFault } from './client.ts';
 import { type Claims, composeCase } from './compose-case.ts';
 import { idOf } from './courtlistener.ts';
@@ -21,6 +37,8 @@ export interface Walk {
   readonly look: CaseLook;
   /** Whether no docket's own date has moved since the last complete look. */
   readonly isUnchanged?: boolean;
+  /** The heads of those dockets that are still there. */
+  confirm(): Promise<Headers | Fault>;
 }
 
 export interface WalkPorts {
@@ -33,6 +51,8 @@ export interface WalkPorts {
 const MOST_REQUESTS = 500;
 /** No docket has so many. */
 const MOST_PAGES = 10_000;
+/** For so long a docket is taken to be there still when its lists end. Those of a deleted one end as well. */
+const CONFIRMED_FOR: Micros = 60 * MICROS_PER_SECOND;
 /** A list that shows nothing new on so many pages in turn does not end by itself. */
 const MOST_IDLE_PAGES = 3;
 
@@ -197,6 +217,11 @@ export async function walkLists(ports: WalkPorts, walk: Walk): Promise<Look> {
       }
     }
     const isWhole = look.since === null;
+    if (isWhole && clock.now() - toMicros(look.headersAt) > CONFIRMED_FOR) {
+      const there = await walk.confirm();
+      if (isFault(there)) return cutOff(there);
+      if (there.size < look.dockets.length) return giveUp(fault('interrupted', 'a docket was deleted meanwhile'));
+    }
     const pages = isContinued && !isWhole ? [] : await unshown(true);
     if (pages === null) return { look: 'failed', because: fault('unreadable', 'pages that were kept are missing') };
     const done = await ingest(pages, { askedAt: look.startedAt, shows: isWhole ? 'whole' : 'changes' });
