@@ -163,7 +163,8 @@ export async function walkLists(ports: WalkPorts, walk: Walk): Promise<Look> {
     const pages = await unshown(false);
     if (pages === null) return fault('unreadable', 'pages that were kept are missing; the look begins again');
     const entries = pages.filter(({ list }) => list === 'entries' || list === 'documents');
-    if (entries.length === 0 && asked.known !== null && forbidden === null) return null;
+    // A head alone is no docket: a caller would pay to learn that it has no filings.
+    if (entries.length === 0 && forbidden === null && (asked.known !== null || !areEntriesRead())) return null;
     const askedAt = entries.map(({ at }) => at).toSorted()[0] ?? toInstant(clock.now());
     const shown = await ingest(pages, { askedAt, shows: look.since === null ? 'start' : 'part' });
     if (!isFault(shown)) look = allShown(look);
@@ -187,6 +188,11 @@ export async function walkLists(ports: WalkPorts, walk: Walk): Promise<Look> {
     for (const [index, page] of found.entries()) known.set(missing[index] as string, page);
     const own = loose.filter(({ docket, list }) => chosen.some(({ id, name }) => id === docket && name === list));
     return [...names.flatMap((name) => known.get(name) ?? []), ...own];
+  }
+
+  /** Whether anything is known of the entries, also that there are none. */
+  function areEntriesRead(): boolean {
+    return listsOf(look).some(({ name, list }) => name === 'entries' && (list.done || list.pages.length > 0));
   }
 
   function arePartiesRead(docket: string): boolean {

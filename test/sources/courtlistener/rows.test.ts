@@ -181,7 +181,7 @@ describe('CourtListener, as recorded', () => {
 
   it('row 11: an answer that only counts is not a page', async () => {
     world.site.failNext({ path: 'docket-entries', status: 200, body: { count: 7 } });
-    expect(await world.ask('ilnd', NUMBER)).toMatchObject({ look: 'partial', because: { fault: 'unreadable' } });
+    expect(await world.ask('ilnd', NUMBER)).toMatchObject({ look: 'failed', because: { fault: 'unreadable' } });
   });
 
   it('row 12: a parameter that the source does not know is a fault of this service, and loud', async () => {

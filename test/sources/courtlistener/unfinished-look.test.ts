@@ -14,6 +14,19 @@ let world: AskingWorld;
 afterEach(() => world.close());
 
 describe('a look that was cut off', () => {
+  it('before the first entry shows nothing that could be sold, and goes on with the next', async () => {
+    world = await openAsking({ budget: [{ requests: 2, micros: 60_000_000 }] });
+    docketOf(world, 5);
+    world.clock.advance(HOUR);
+    await world.node().client.send({ path: 'courts/' }, { priority: 'paid', signal: new AbortController().signal });
+    // One request is left, which finds the docket.
+    expect(await world.ask('ilnd', NUMBER)).toMatchObject({ look: 'failed', because: { fault: 'budget' } });
+    const query = { court: court('ilnd'), caseId: NUMBER, lastChecked: null, filingTypes: null };
+    expect(await world.world.queries.answerMonitor(query)).toMatchObject({ problem: 'case_not_found' });
+    const { stream } = await finish(world, null);
+    expect(await world.filings(stream)).toHaveLength(5);
+  });
+
   it('reports no entry as new that is as old as the docket, and each that came after an answer', async () => {
     world = await openAsking({ budget: [{ requests: 3, micros: 60_000_000 }] });
     const docket = docketOf(world, 90);
