@@ -112,10 +112,19 @@ function assertSuccess(look: Look, { court, caseNumber, source }: Told): void {
   }
 }
 
+/** What an operator can do about a fault; others pass by themselves, or are explained by the source's page. */
+const HINTS: Readonly<Partial<Record<Fault['fault'], string>>> = {
+  unauthorised: 'Check COURTLISTENER_TOKEN: the token alone, of the account that the service has.',
+  blocked: 'The account is blocked: write to CourtListener.',
+  refused_address: 'Only public addresses are reached; SOURCES_ALLOW_PRIVATE permits others for tests.',
+  paused: 'docket sources resume sends requests again.',
+  budget: 'The budget of the account is spent for now: wait, or see COURTLISTENER_RATES.',
+};
+
 const notAsked = ({ fault, reason }: Fault, { court, caseNumber, source }: Told): CliError =>
   new CliError(
     `${court} ${caseNumber}: the source could not be asked (${fault}: ${reason}).`,
-    `A query for it is answered from what is known, or gets 503 if nothing is, uncharged. See docket sources show ${source}.`,
+    `${HINTS[fault] ?? `See docket sources show ${source}.`} A query for it is answered from what is known, or gets 503 if nothing is, uncharged.`,
     EXIT.unavailable,
     { court, case_number: caseNumber, look: 'failed', because: { fault, reason } },
   );

@@ -199,7 +199,7 @@ async function showCourt(
   line('feed moved', minute(feed.moved_at));
   line('feed window', `${feed.items} items over ${(feed.window_seconds / 3600).toFixed(1)} hours`);
   line('not watched', `${feed.unknown_items} items of cases that nobody asked for, in two days`);
-  if (feed.failures > 0) line('failures', `${feed.failures} in a row`);
+  if (feed.failures > 0) line('failures', `${feed.failures} in a row, the last: ${feed.fault ?? 'unknown'}`);
 }
 
 /** What the last reading of a feed has left. */
@@ -217,5 +217,6 @@ async function feedOf(readStore: Storage['readStore'], court: string) {
     items: memory.count,
     unknown_items: memory.passed.size,
     failures: memory.failures,
+    fault: memory.fault,
   };
 }

@@ -71,7 +71,7 @@ describe('docket sources refresh', () => {
   it('sends nothing to a source that is paused', async () => {
     await sources('pause', 'scotus', '--reason', 'ticket 4711');
     const { code, err } = await refresh('scotus', '25-447');
-    expect([code, err]).toEqual([EXIT.unavailable, expect.stringMatching(/paused/)]);
+    expect([code, err]).toEqual([EXIT.unavailable, expect.stringMatching(/paused[\s\S]*docket sources resume/)]);
     await sources('resume', 'scotus', '--reason', 'done');
     expect((await refresh('scotus', '25-447')).code).toBe(EXIT.ok);
   });

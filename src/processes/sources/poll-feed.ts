@@ -73,7 +73,7 @@ export async function pollFeed(
   const report = { court: feed.court.code, notModified: false, at: askedAt, builtAt: knownBuiltAt, ...NOTHING };
   const failed = (fault: Fault): Polled => ({
     poll: { ...report, fault },
-    memory: afterFailure(ports, before, fault.retryAt),
+    memory: afterFailure(ports, before, fault),
   });
   if ('fault' in answer) return failed(answer);
   if (answer.status === 304) {
@@ -102,7 +102,7 @@ export async function pollFeed(
   const poll = { ...report, ...recorded.counts, builtAt: builtAt ?? before.builtAt, gap: found };
   if (!read.whole) {
     const fault = { fault: 'unreadable', reason: 'the feed was cut off', retryAt: null } as const;
-    return { poll: { ...poll, fault }, memory: afterFailure(ports, shown, null) };
+    return { poll: { ...poll, fault }, memory: afterFailure(ports, shown, fault) };
   }
   const memory: FeedMemory = {
     ...afterSuccess(ports, shown),
@@ -128,12 +128,14 @@ const NOTHING = { ingested: 0, unknownCase: 0, unreadable: 0, gap: null } as con
 const afterSuccess = (ports: PollPorts, memory: FeedMemory): FeedMemory => ({
   ...memory,
   failures: 0,
+  fault: null,
   nextAt: nextPoll(ports.now(), 0, null, ports.random(), ports.interval),
 });
 
-const afterFailure = (ports: PollPorts, memory: FeedMemory, retryAt: Micros | null): FeedMemory => ({
+const afterFailure = (ports: PollPorts, memory: FeedMemory, { fault, reason, retryAt }: Fault): FeedMemory => ({
   ...memory,
   failures: memory.failures + 1,
+  fault: `${fault}: ${reason}`.slice(0, 200),
   nextAt: nextPoll(ports.now(), memory.failures + 1, retryAt, ports.random(), ports.interval),
 });
 

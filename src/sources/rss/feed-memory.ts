@@ -21,6 +21,8 @@ export interface FeedMemory {
   readonly lastModified: string | null;
   /** Failed polls since the last success. */
   readonly failures: number;
+  /** Why the last poll failed; null if it did not. */
+  readonly fault: string | null;
   /** How far back the last whole feed went that had items. */
   readonly window: Micros;
   /** How many items the last whole feed had. */
@@ -40,6 +42,7 @@ export const NO_MEMORY: FeedMemory = {
   etag: null,
   lastModified: null,
   failures: 0,
+  fault: null,
   window: 0,
   count: 0,
   done: new Map(),
@@ -100,6 +103,7 @@ function decode(value: JsonObject | null): FeedMemory {
     etag: text('etag'),
     lastModified: text('lastModified'),
     failures: number('failures') ?? 0,
+    fault: text('fault'),
     window: number('window') ?? 0,
     count: number('count') ?? 0,
     done: decodeKeys(value.done),

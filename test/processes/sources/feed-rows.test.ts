@@ -158,6 +158,7 @@ describe('feeds (docs/design/sources.md#feeds)', () => {
     world.server.trouble('ilnd', trouble);
     await world.step();
     expect(of('ilnd')).toMatchObject({ fault: { fault } });
+    expect(await world.lastFault('ilnd')).toMatch(new RegExp(`^${fault}: .`));
     const standing = () => world.standings.findLast(({ court }) => court === 'ilnd');
     expect(standing()).toBeUndefined();
     for (const minutes of [16, 16]) await world.later(minutes);
@@ -168,6 +169,7 @@ describe('feeds (docs/design/sources.md#feeds)', () => {
     world.server.trouble('ilnd', null);
     await world.later(30);
     expect(standing()).toMatchObject({ standing: 'working', why: null });
+    expect(await world.lastFault('ilnd')).toBeNull();
   });
 
   it('end with the limit of bytes', async () => {

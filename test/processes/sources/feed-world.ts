@@ -11,6 +11,7 @@ import { createCaseQueries } from '../../../src/queries/case-answer.ts';
 import { toInstant } from '../../../src/runtime/instant.ts';
 import { createSourceHttp } from '../../../src/sources/http/create-source-http.ts';
 import { feedsOf } from '../../../src/sources/rss/addresses.ts';
+import { readMemory } from '../../../src/sources/rss/feed-memory.ts';
 import type { Ingest } from '../../../src/sources/source.ts';
 import { contextOf, court } from '../../dockets/world.ts';
 import { openFeeds } from '../../sources/feeds/feeds.ts';
@@ -107,6 +108,8 @@ export async function openFeedWorld({ courts, keepsAll = false, totalMs = 1_000 
       poller = start();
     },
     filings,
+    /** Why the last poll failed, as an operator sees it; null if it did not. */
+    lastFault: async (court: string): Promise<string | null> => (await readMemory(world.readStore, court)).memory.fault,
     async caseOf(stream: string): Promise<CaseDocument | undefined> {
       return (await world.readStore.load<CaseDocument>(CASES, [stream])).get(stream)?.document;
     },

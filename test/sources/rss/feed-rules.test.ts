@@ -126,6 +126,7 @@ describe('what is remembered of a feed', () => {
       etag: '"x"',
       lastModified: null,
       failures: 4,
+      fault: 'timeout: no answer',
       window: 5,
       count: 6,
       done: new Map([
