@@ -231,15 +231,15 @@ Variables:
                         in production
   CALLBACK_NAT64_PREFIXES
                         NAT64 prefixes of the network (2001:db8:64::/96,…); callbacks never use them
-  COURTLISTENER_TOKEN   token of an account at CourtListener, whose REST API is then asked for dockets (not asked)
+  COURTLISTENER_TOKEN   token of an account at CourtListener, whose REST API is then asked for dockets (no requests)
   COURTLISTENER_RATES   how many requests the account has: 5/min,50/hour,125/day, which is what a free one has
   COURTLISTENER_URL     another address of the API
   COURTLISTENER_WEBHOOK_SECRET
-                        its webhooks are taken at PUBLIC_URL/ingest/courtlistener/SECRET (none are taken)
+                        its webhooks are accepted at PUBLIC_URL/ingest/courtlistener/SECRET (none are accepted)
   COURTLISTENER_ALERTS  how many docket alerts the account may have (5)
   RSS_COURTS            courts whose feeds are read every five minutes: all, or codes, comma-separated (none)
   RSS_URL               another address of the feeds, with {court} in it
-  RSS_KEEP              what a feed says of a case that nobody asks for: watched leaves it, all keeps it (watched)
+  RSS_KEEP              entries of cases that nobody has asked for: watched ignores them, all records them (watched)
   SCOTUS                on: the Supreme Court's docket files are read (off)
   SCOTUS_URL            another address of them, with {number} in it
   SOURCES_ALLOW_PRIVATE

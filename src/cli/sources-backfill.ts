@@ -37,8 +37,8 @@ interface BackfillOptions {
 
 const HELP = `
 Without --since: each known case of these courts that no live source has shown whole. With it: each known case with a filing or change
-since that day. The running service does it with what budget paid queries and watched cases leave, one order after the other, and
-goes on after a restart. The command follows it; Ctrl-C ends only the following. Cases that nobody knows yet are found by
+since that day. The running service does it with the budget that paid queries and watched cases leave, one order after the other, and
+continues after a restart. The command shows its progress; Ctrl-C ends only that. Cases that nobody knows yet are found by
 queries, feeds and imports: no source lists them.
 
 Examples:
@@ -252,7 +252,7 @@ async function follow(
     while (!stopped.signal.aborted) {
       const one = (await orders()).find((each) => each.backfillId === backfillId) ?? null;
       const isHeld = (await readStore.leases(systemClock.now())).some(({ name }) => name === BACKFILL_LEASE);
-      const waits = isHeld ? '' : ' (no running service does it; it goes on once one runs)';
+      const waits = isHeld ? '' : ' (no service is running; it continues once one does)';
       tell(one, `${one === null ? 'not begun yet' : progressText(one)}${waits}`);
       if (one !== null && one.status !== 'open') {
         if (context.interactive && !json) context.stderr.write('\n');
@@ -262,7 +262,7 @@ async function follow(
       }
       await pause(LOOK_MS, stopped.signal);
     }
-    note(context, `The service goes on with it. Follow it again: docket sources backfill --follow ${backfillId}`);
+    note(context, `The service continues it. Follow it again: docket sources backfill --follow ${backfillId}`);
   } finally {
     stopped.end();
   }

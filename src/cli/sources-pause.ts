@@ -21,14 +21,14 @@ interface PauseOptions extends ActOptions {
 
 const HELP = {
   pause: `
-Running nodes know within a second: no look begins, and one that is under way goes to its end. Known cases are answered from what is recorded,
-with their true age; an unknown case of such a court costs nothing and gets 503. Webhooks and pushes are still taken.
+Running nodes know within a second: no look begins, and a running one is finished. Known cases are answered from what is recorded,
+with their true age; an unknown case of such a court costs nothing and gets 503. Webhooks and pushes are still accepted.
 
 Examples:
   $ docket sources pause courtlistener --reason "their maintenance, Thursday evening"
   $ docket sources pause rss --court nyed --reason "its feed repeats old entries" --by "Ann Lee"`,
   resume: `
-A court that was paused by itself stays paused when the whole source is resumed.
+A court that was paused with --court stays paused when the whole source is resumed.
 
 Examples:
   $ docket sources resume courtlistener --reason "maintenance is over"

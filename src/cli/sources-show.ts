@@ -134,7 +134,7 @@ async function showSource(
 
 function settingsOf(name: LiveSourceName, { courtListener, rss, scotus }: Config['sources']): Record<string, unknown> {
   if (name === 'courtlistener') {
-    const webhookSecret = courtListener.webhookSecret === null ? 'not set: no webhooks are taken' : 'set';
+    const webhookSecret = courtListener.webhookSecret === null ? 'not set: no webhooks are accepted' : 'set';
     return { url: courtListener.url, rates: writtenRates(courtListener.rates), 'webhook secret': webhookSecret };
   }
   if (name === 'rss') return { url: rss.url ?? "the courts' own addresses", keeps: rss.keepsAll ? 'all' : 'watched' };
@@ -193,7 +193,7 @@ async function showCourt(
     line('feed', 'never read');
     return;
   }
-  line('feed has', feed.event_types === '' ? 'no word about its events' : feed.event_types);
+  line('feed has', feed.event_types === '' ? 'the feed does not say' : feed.event_types);
   line('feed read', `${minute(feed.read_at)}, next ${minute(feed.next_at)}`);
   line('feed built', feed.built_at === null ? 'the feed does not say' : minute(feed.built_at));
   line('feed moved', minute(feed.moved_at));

@@ -81,13 +81,13 @@ export function liveSourceMetrics(registry: Registry, sources: Sources): LiveSou
   });
   const lookSeconds = new TimeHistogram(registry, {
     name: 'docket_source_look_seconds',
-    help: 'Duration of looks at a case, by source, by whose work it was, and by outcome',
+    help: 'Duration of looks at a case, by source, priority and outcome',
     buckets: LOOK_SECONDS,
     labelNames: ['source', 'priority', 'outcome'],
   });
   const items = new Counter({
     name: 'docket_source_items_total',
-    help: 'Items of feeds and entries of webhooks, by what became of them',
+    help: 'Items of feeds and entries of webhooks, by outcome',
     labelNames: ['source', 'outcome'],
     registers: [registry],
   });
@@ -146,7 +146,7 @@ export function liveSourceMetrics(registry: Registry, sources: Sources): LiveSou
         'source',
         'state',
       );
-      const courts = gauge('docket_source_courts', 'Courts of a source by how it works there', 'source', 'standing');
+      const courts = gauge('docket_source_courts', 'Courts of a source by standing', 'source', 'standing');
       sources.add({
         name: 'live_sources',
         read,
