@@ -214,12 +214,25 @@ describe('a settlement', () => {
   });
 });
 
+/** Its position in the log. */
+async function newestSettlement(): Promise<string> {
+  const positions: string[] = [];
+  for await (const { events } of world.storage.log.readAll(null, { by: 'types', types: [PaymentSettled.type] })) {
+    positions.push(...events.map(({ position }) => position));
+  }
+  return positions.at(-1) ?? '';
+}
+const cursor = async () => (await world.storage.readStore.cell('after-settlement')).value?.position as string | null;
+
 describe('the process', () => {
   it('continues after what it has done, and stores nothing twice', async () => {
     world = await openDeliveryWorld();
     const first = follow();
     const done = await pay();
     await eventually(done.deliveryId);
+    // The callback is scheduled before the cursor moves past its settlement.
+    const settlement = await newestSettlement();
+    await until(async () => expect((await cursor()) ?? '').toSatisfy((at: string) => at >= settlement));
     await first.stop();
     const meanwhile = await pay();
     const second = follow();

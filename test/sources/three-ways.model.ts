@@ -75,7 +75,7 @@ const entriesOf =
         const backdatedDays = code === 'ca10' && number === null ? 0 : entry.backdatedDays;
         const isSequenced = code === 'cand' && (entry.isSequenced || (number === null && backdatedDays > 0));
         // Nor can two of one name on one day be told apart.
-        const name = number === null && !isSequenced ? `${entry.name} on ${PAPERS[key]}` : entry.name;
+        const name = number === null ? `${entry.name} on ${PAPERS[key]}` : entry.name;
         return { ...entry, name, feedShows, isSequenced, backdatedDays, key, number, enteredAt };
       });
 
@@ -271,6 +271,9 @@ export async function oneFiling(
   }
 }
 
+/** The same histories in every run, unless somebody looks for others: then the seed is in the failure's message. */
+const SEED = Number(process.env.THREE_WAYS_SEED ?? 20_261_130);
+
 /** Over this many generated histories of each order. */
 export async function oneFilingOver(histories: number): Promise<void> {
   for (const order of ORDERS) {
@@ -283,7 +286,7 @@ export async function oneFilingOver(histories: number): Promise<void> {
         fc.integer(),
         oneFiling,
       ),
-      { numRuns: histories },
+      { numRuns: histories, seed: SEED },
     );
   }
 }
