@@ -11,7 +11,8 @@ import { idOf } from './courtlistener.ts';
 /** The lists of a docket. `documents`: entries of which a document changed. */
 export type ListName = 'entries' | 'documents' | 'parties' | 'attorneys';
 
-const ENTRY = [
+/** Of an entry, from its list or from a message. */
+export const ENTRY_FIELDS = [
   'id',
   'docket',
   'entry_number',
@@ -100,7 +101,7 @@ export function keptRow(name: ListName, row: JsonObject, docket: string): JsonOb
     case 'entries':
     case 'documents':
       return {
-        ...fieldsOf(row, ENTRY),
+        ...fieldsOf(row, ENTRY_FIELDS),
         recap_documents: list(row.recap_documents).map((document) => fieldsOf(document, DOCUMENT)),
       };
     case 'parties':

@@ -16,6 +16,7 @@ import {
   toMicros,
 } from '../../runtime/instant.ts';
 import { idOf } from './courtlistener.ts';
+import { ENTRY_FIELDS } from './kept-rows.ts';
 
 /** What a message is about, as it is stored until it is applied. */
 export type WebhookContent =
@@ -104,18 +105,6 @@ export function contentTime(entries: readonly JsonObject[], receivedAt: Instant)
   return newest < receivedAt ? newest : receivedAt;
 }
 
-const ENTRY_FIELDS = [
-  'id',
-  'docket',
-  'entry_number',
-  'date_filed',
-  'time_filed',
-  'description',
-  'pacer_sequence_number',
-  'recap_sequence_number',
-  'date_created',
-  'date_modified',
-] as const;
 const DOCUMENT_FIELDS = [
   'id',
   'document_type',
