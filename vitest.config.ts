@@ -6,7 +6,8 @@ import { configDefaults, defineConfig } from 'vitest/config';
  */
 export default defineConfig({
   test: {
-    setupFiles: ['test/support/watch-answers.ts'],
+    setupFiles: ['test/support/watch-answers.ts', 'test/support/patience.ts'],
+    expect: { poll: { timeout: 30_000, interval: 25 } },
     include: ['test/**/*.test.ts'],
     exclude: [...configDefaults.exclude, 'test/**/*.{full,integration,versions}.test.ts'],
     // Most tests wait more than they compute: three workers keep two cores busy; by default those get one.

@@ -38,7 +38,7 @@ const ended = (child: ChildProcess): Promise<number | null> =>
   new Promise((resolve) => child.once('exit', (code) => resolve(code)));
 const caughtUp = async () => {
   const head = (await world.storage.log.head()) ?? '';
-  for (const { name } of [deliveries, operatorActs]) await world.runner.waitFor(name, head, 10_000);
+  for (const { name } of [deliveries, operatorActs]) await world.runner.waitFor(name, head, 30_000);
 };
 /** How long a whole run takes here, so that kills fall anywhere in one. */
 async function timed(...argv: string[]): Promise<number> {

@@ -28,7 +28,7 @@ const run = (...argv: string[]) =>
   );
 const caughtUp = async () => {
   const head = (await world.storage.log.head()) ?? '';
-  for (const { name } of [deliveries, operatorActs]) await world.runner.waitFor(name, head, 5_000);
+  for (const { name } of [deliveries, operatorActs]) await world.runner.waitFor(name, head, 30_000);
 };
 const BY = ['--reason', 'its owner is moving it', '--by', 'Ann Lee'];
 

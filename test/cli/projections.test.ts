@@ -35,7 +35,7 @@ describe.each([['with a service', true] as const, ['without a service', false] a
     // What a service has left: a model that is current.
     const node = await world.node();
     const head = await world.storage.log.head();
-    if (head !== null) await node.runner.waitFor('ledger', head, 10_000);
+    if (head !== null) await node.runner.waitFor('ledger', head, 30_000);
     await node.stop();
     return null;
   };

@@ -56,7 +56,7 @@ let fresh: Hit;
 
 async function bought<Body>(path: string, method: 'GET' | 'POST' = 'GET'): Promise<Body> {
   const [wallet] = set.stage.wallets;
-  const headers = await paymentFor(set.stage, wallet!, path, method);
+  const headers = await paymentFor(set.stage, wallet!, path, { method });
   const answer = await fetch(set.stage.url + path, { method, headers });
   const body = await answer.json();
   expect([answer.status, body]).toEqual([200, expect.anything()]);

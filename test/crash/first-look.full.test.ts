@@ -3,11 +3,13 @@
  * the service is killed while the source is asked and while the docket is being recorded, then after a restart the same
  * query is answered with the whole docket, the wallet has paid once, and the log is whole.
  */
+import { randomUUID } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { BaselineCompleted, FilingsRecorded } from '../../src/events/docket.ts';
+import { Database } from '../../src/storage/sqlite/driver.ts';
 import { tokenAccountOf } from '../solana/payment-transactions.ts';
 import { petition, proceeding } from '../sources/supreme-court/files.ts';
 import { openSupremeCourt, type SupremeCourt } from '../sources/supreme-court/supreme-court.ts';
@@ -19,8 +21,8 @@ const PRICE = 990_000n;
 /** So many that recording them takes several appends. */
 const ENTRIES = 8_000;
 const pathOf = (number: string): string => `/v2/case?court_code=scotus&case_id=${number}`;
-/** Milliseconds between the source's answer and a kill: before, during and after the appends. */
-const KILLS = [0, 300, 900];
+/** The event of the docket after which the service is killed: before, between and after the appends of a first look. */
+const KILLS = [null, FilingsRecorded.type, BaselineCompleted.type];
 
 let directory: string;
 let stage: Stage;
@@ -72,13 +74,28 @@ async function ask(number: string, headers: Record<string, string>): Promise<Tol
   }
 }
 
+/** Since a call may be answered before its kill, a repeat of it must be able to get that answer. */
+const payFor = (number: string) => paymentFor(stage, wallet(), pathOf(number), { identifier: randomUUID() });
+
+/** Waits until the log holds an event of a docket, or the call that leads to it is answered. */
+async function recorded(number: string, type: string, asked: Promise<unknown>): Promise<void> {
+  let isAnswered = false;
+  void asked.finally(() => {
+    isAnswered = true;
+  });
+  const log = new Database(join(stage.dataDirectory, 'log.sqlite'), { readonly: true });
+  const find = log.prepare('SELECT 1 FROM events WHERE stream = ? AND type = ?');
+  const isThere = async () => isAnswered || find.get(`docket-scotus-${number}`, type) !== undefined;
+  await until(`${type} of ${number}`, isThere, { every: 2, within: 300_000 }).finally(() => log.close());
+}
+
 /** Presents a payment until it is answered, and a new one once it has expired uncharged. */
 async function askUntilAnswered(number: string, first?: Record<string, string>): Promise<Told> {
-  let headers = first ?? (await paymentFor(stage, wallet(), pathOf(number)));
+  let headers = first ?? (await payFor(number));
   let told: Told | null = null;
   const isAnswered = async (): Promise<boolean> => {
     told = await ask(number, headers);
-    if (told?.status === 402) headers = await paymentFor(stage, wallet(), pathOf(number));
+    if (told?.status === 402) headers = await payFor(number);
     return told?.status === 200;
   };
   await until(`${number} is answered`, isAnswered, { process: service, within: 200_000, every: 200 });
@@ -87,7 +104,7 @@ async function askUntilAnswered(number: string, first?: Record<string, string>):
 
 it('is answered after a restart, and paid for once, if the source was being asked', async () => {
   const before = await balance();
-  const headers = await paymentFor(stage, wallet(), pathOf('25-2'));
+  const headers = await payFor('25-2');
   site.forget();
   site.fault = 'hang';
   const cutOff = ask('25-2', headers);
@@ -103,13 +120,13 @@ it('is answered after a restart, and paid for once, if the source was being aske
 }, 480_000);
 
 it('is answered whole after restarts, if its docket was being recorded', async () => {
-  const headers = await paymentFor(stage, wallet(), pathOf('25-3'));
-  for (const delay of KILLS) {
+  let headers: Record<string, string> = {};
+  for (const type of KILLS) {
+    headers = await payFor('25-3');
     site.forget();
     const asked = ask('25-3', headers);
-    // It is asked only while the docket is not whole.
-    await Promise.race([site.asked(1), asked]);
-    await sleep(delay);
+    if (type === null) await Promise.race([site.asked(1), asked]);
+    else await recorded('25-3', type, asked);
     await service.kill();
     await asked;
     service = await startService(stage);

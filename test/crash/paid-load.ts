@@ -4,6 +4,7 @@
  */
 import { randomInt } from 'node:crypto';
 import { Keypair, PublicKey } from '@solana/web3.js';
+import { PAYMENT_IDENTIFIER } from '../../src/http/x402/payment-identifier.ts';
 import { build, limit, memo, type Parties, price, tokenAccountOf, transfer } from '../solana/payment-transactions.ts';
 import { freePort, type RunningProcess, spawnDocket, until } from '../support/processes.ts';
 import { ChainRpc } from '../support/rpc.ts';
@@ -90,12 +91,15 @@ async function termsOf(url: string, method: string): Promise<{ required: Record<
   };
 }
 
-/** A payment for one call, as the headers that carry it. */
+/**
+ * A payment for one call, as the headers that carry it.
+ * @param identifier by which a repeat of the call gets the answer that the payment has bought
+ */
 export async function paymentFor(
   stage: Pick<Stage, 'url' | 'rpc'>,
   wallet: Keypair,
   path: string,
-  method: 'GET' | 'POST' = 'GET',
+  { method = 'GET', identifier }: { readonly method?: 'GET' | 'POST'; readonly identifier?: string } = {},
 ): Promise<Record<string, string>> {
   const { required, parties } = await termsOf(stage.url + path, method);
   const [accepted] = required.accepts as [{ extra: { memo: string } }];
@@ -112,6 +116,7 @@ export async function paymentFor(
       resource: required.resource,
       accepted,
       payload: { transaction: wire.toString('base64') },
+      ...(identifier && { extensions: { [PAYMENT_IDENTIFIER]: { info: { required: false, id: identifier } } } }),
     }),
   ).toString('base64');
   return { 'payment-signature': header };
@@ -134,7 +139,7 @@ export async function pay(
       requestId: null,
     };
     try {
-      const headers = await paymentFor(stage, wallet, path, method);
+      const headers = await paymentFor(stage, wallet, path, { method });
       attempts.push(attempt);
       const answer = await fetch(stage.url + path, { method, headers });
       const body = (await answer.json()) as { meta?: { request_id?: string } };

@@ -72,7 +72,7 @@ export async function openWorld(clock: TestClock = new TestClock(), others: read
     sleep: (ms) => delay(ms),
     abandonAfterMs: 200,
     waitUntilProjected: async (position) => {
-      if (!(await runner.waitFor('cases', position, 10_000))) throw new Error(`not projected: ${position}`);
+      if (!(await runner.waitFor('cases', position, 30_000))) throw new Error(`not projected: ${position}`);
     },
   };
   const freshness = createFreshness({ ...storage, runner, projection: cases.name });

@@ -106,7 +106,7 @@ describe('@x402/fetch with @x402/svm, unmodified', () => {
     const wallet = await world.wallet();
     const address = wallet.publicKey.toBase58();
     await (await world.agent(wallet))(`${world.url}/v2/case?q=model`);
-    await world.runner.waitFor('wallets', (await world.storage.log.head())!, 5_000);
+    await world.runner.waitFor('wallets', (await world.storage.log.head())!, 30_000);
     const stored = await world.storage.readStore.load('wallets', [address]);
     expect(stored.get(address)?.document).toMatchObject({ answeredCalls: 1, settled: '990000' });
   });

@@ -59,7 +59,7 @@ it('whatever forks say before, a payment ends as what is final says, and is answ
   // By a clock of its own, so that nothing has to be waited for.
   let laterSeconds = 60;
   const round = async () => {
-    await world.runner.waitFor('payments', (await world.storage.log.head()) ?? '', 5_000);
+    await world.runner.waitFor('payments', (await world.storage.log.head()) ?? '', 30_000);
     laterSeconds += 60;
     return world.recoverLater(laterSeconds * MICROS_PER_SECOND).round();
   };

@@ -86,7 +86,7 @@ describe('a chain that denies a landed transaction for a while', () => {
     );
     expect([answer.status, spent]).toEqual([402, 990_000n]);
     world.disturb();
-    await world.runner.waitFor('payments', (await world.storage.log.head())!, 5_000);
+    await world.runner.waitFor('payments', (await world.storage.log.head())!, 30_000);
     const round = await world.recoverLater().round();
     expect(round.settledLate).toBe(1);
     expect(world.alarms.map(({ alarm }) => alarm)).toContain('payment_settled_late');
@@ -96,7 +96,7 @@ describe('a chain that denies a landed transaction for a while', () => {
 
 describe('finality', () => {
   const later = 60 * MICROS_PER_SECOND;
-  const visible = async () => world.runner.waitFor('payments', (await world.storage.log.head())!, 5_000);
+  const visible = async () => world.runner.waitFor('payments', (await world.storage.log.head())!, 30_000);
 
   it('is recorded once', async () => {
     const answer = await world.get('/v2/case?q=final', world.pay(wallet));
@@ -138,7 +138,7 @@ describe('finality', () => {
 
 describe('a payment that cannot be looked up', () => {
   it('keeps no other one from its outcome, nor from finality', async () => {
-    const visible = async () => world.runner.waitFor('payments', (await world.storage.log.head())!, 5_000);
+    const visible = async () => world.runner.waitFor('payments', (await world.storage.log.head())!, 30_000);
     world.disturb({ send: async () => ({ sent: true }) });
     const [broken, pending] = [
       await world.get('/v2/case?q=broken', world.pay(wallet)),
@@ -170,7 +170,7 @@ describe('a payment that cannot be looked up', () => {
 
 describe('a wall clock that is set while recovery runs', () => {
   const HOUR = 3_600 * MICROS_PER_SECOND;
-  const visible = async () => world.runner.waitFor('payments', (await world.storage.log.head())!, 5_000);
+  const visible = async () => world.runner.waitFor('payments', (await world.storage.log.head())!, 30_000);
   const denied = async (question: string) => {
     world.disturb({ signatureStatus: async () => null, blockHeight: async () => Number.MAX_SAFE_INTEGER });
     const answer = await world.get(`/v2/case?q=${question}`, world.pay(wallet));

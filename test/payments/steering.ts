@@ -6,7 +6,7 @@ import { withPayloadsFirst } from '../../src/storage/payloads-first.ts';
 import { altered, type World } from './world.ts';
 
 /** Polls until the result is as expected, or time is up. */
-export async function until<T>(look: () => Promise<T>, isGood: (value: T) => boolean, patienceMs = 8_000): Promise<T> {
+export async function until<T>(look: () => Promise<T>, isGood: (value: T) => boolean, patienceMs = 30_000): Promise<T> {
   const deadline = performance.now() + patienceMs;
   for (;;) {
     const value = await look();

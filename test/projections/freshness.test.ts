@@ -164,7 +164,7 @@ describe('how far a read model reaches', () => {
       expect(await here.freshness.showsEverything()).toBe(false);
       const elsewhere = node();
       await elsewhere.runner.start();
-      await expect.poll(() => here.freshness.showsEverything(), { timeout: 10_000 }).toBe(true);
+      await expect.poll(() => here.freshness.showsEverything()).toBe(true);
     });
 
     it('waits if the projection is only a moment behind, here and in another process', async () => {
@@ -172,7 +172,7 @@ describe('how far a read model reaches', () => {
       const other = node(10_000);
       await owner.runner.start();
       await append('first');
-      await expect.poll(() => owner.freshness.showsEverything(), { timeout: 10_000 }).toBe(true);
+      await expect.poll(() => owner.freshness.showsEverything()).toBe(true);
       for (let round = 0; round < 20; round++) {
         await append(`${round}`);
         expect(await Promise.all([owner.freshness.showsEverything(), other.freshness.showsEverything()])).toEqual([
@@ -188,7 +188,7 @@ describe('how far a read model reaches', () => {
       await owner.runner.start();
       await append(POISON);
       await append('2');
-      await expect.poll(async () => (await owner.runner.status())[0]?.state, { timeout: 10_000 }).toBe('halted');
+      await expect.poll(async () => (await owner.runner.status())[0]?.state).toBe('halted');
       expect(await Promise.all([owner.freshness.showsEverything(), other.freshness.showsEverything()])).toEqual([
         false,
         false,

@@ -91,21 +91,21 @@ describe('projection runner', () => {
       await write('a', '1', '2');
       const running = runner();
       await running.start();
-      expect(await running.waitFor('ledger', await write('a', '3'), 5 * SECONDS)).toBe(true);
+      expect(await running.waitFor('ledger', await write('a', '3'), 30 * SECONDS)).toBe(true);
       expect(await entriesOf('a')).toEqual(['1', '2', '3']);
-      expect(await running.waitFor('ledger', await write('a', '4'), 5 * SECONDS)).toBe(true);
+      expect(await running.waitFor('ledger', await write('a', '4'), 30 * SECONDS)).toBe(true);
       expect(await entriesOf('a')).toEqual(['1', '2', '3', '4']);
     });
 
     it('shows each append soon, without an explicit read', async () => {
       const running = runner();
       await running.start();
-      await running.waitFor('ledger', await write('a', 'first'), 5 * SECONDS);
+      await running.waitFor('ledger', await write('a', 'first'), 30 * SECONDS);
       const latencies: number[] = [];
       for (let index = 0; index < 50; index++) {
         const position = await write('a', `${index}`);
         const start = performance.now();
-        expect(await running.waitFor('ledger', position, 5 * SECONDS)).toBe(true);
+        expect(await running.waitFor('ledger', position, 30 * SECONDS)).toBe(true);
         latencies.push(performance.now() - start);
       }
       const median = latencies.sort((one, other) => one - other)[25]!;
@@ -118,7 +118,7 @@ describe('projection runner', () => {
       await running.start();
       const skippedFor = (projection: string) => EventSkipped.of({ projection, position: '0', reason: 'none' });
       const position = await append(freshStream(), [skippedFor('nobody')]);
-      expect(await running.waitFor('ledger', position, 5 * SECONDS)).toBe(true);
+      expect(await running.waitFor('ledger', position, 30 * SECONDS)).toBe(true);
       await until(async () => (await storage.readStore.checkpoint('ledger', 1)) === position);
     });
 
@@ -128,7 +128,7 @@ describe('projection runner', () => {
       const beyond = String(Number(position) + 1).padStart(20, '0');
       expect(await running.waitFor('ledger', position, 20)).toBe(false);
       await running.start();
-      expect(await running.waitFor('ledger', position, 5 * SECONDS)).toBe(true);
+      expect(await running.waitFor('ledger', position, 30 * SECONDS)).toBe(true);
       const start = performance.now();
       expect(await running.waitFor('ledger', beyond, 50)).toBe(false);
       expect(performance.now() - start).toBeLessThan(2 * SECONDS);
@@ -140,7 +140,7 @@ describe('projection runner', () => {
         const position = await write('a', `${round}`);
         const running = runner();
         await running.start();
-        expect(await running.waitFor('ledger', position, 5 * SECONDS)).toBe(true);
+        expect(await running.waitFor('ledger', position, 30 * SECONDS)).toBe(true);
         await running.stop();
       }
       expect(await entriesOf('a')).toEqual(['1', '2', '3']);
@@ -153,7 +153,7 @@ describe('projection runner', () => {
       const position = await write('a', '1');
       expect(await running.waitFor('ledger', position, 50)).toBe(false);
       await running.start();
-      expect(await running.waitFor('ledger', position, 5 * SECONDS)).toBe(true);
+      expect(await running.waitFor('ledger', position, 30 * SECONDS)).toBe(true);
     });
 
     it('lets other work run while it catches up', async () => {
@@ -195,7 +195,7 @@ describe('projection runner', () => {
       const position = await append(stream, [answered(name, keepUntil)]);
       const running = runner();
       await running.start();
-      expect(await running.waitFor('ledger', position, 5 * SECONDS)).toBe(true);
+      expect(await running.waitFor('ledger', position, 30 * SECONDS)).toBe(true);
       return entriesOf(stream);
     };
 
@@ -232,7 +232,7 @@ describe('projection runner', () => {
       const position = await append(stream, [answered(NOWHERE, KEPT)]);
       const running = runner();
       await running.start();
-      expect(await running.waitFor('ledger', position, 5 * SECONDS)).toBe(false);
+      expect(await running.waitFor('ledger', position, 30 * SECONDS)).toBe(false);
       expect((await statusOf(running)).halt).toMatchObject({
         position,
         stream,
@@ -260,9 +260,9 @@ describe('projection runner', () => {
       const sober = { ...ledger('sober'), fold: () => ({ entries: ['seen'] }) };
       const running = runner({ projections: [ledger(), sober] });
       await running.start();
-      expect(await running.waitFor('sober', after, 5 * SECONDS)).toBe(true);
-      expect(await running.waitFor('ledger', before, 5 * SECONDS)).toBe(true);
-      expect(await running.waitFor('ledger', after, 5 * SECONDS)).toBe(false);
+      expect(await running.waitFor('sober', after, 30 * SECONDS)).toBe(true);
+      expect(await running.waitFor('ledger', before, 30 * SECONDS)).toBe(true);
+      expect(await running.waitFor('ledger', after, 30 * SECONDS)).toBe(false);
       expect(await entriesOf('a')).toEqual(['1', '2']);
       expect(await statusOf(running)).toMatchObject({
         state: 'halted',
@@ -281,7 +281,7 @@ describe('projection runner', () => {
         const last = await write(caseId, ...texts);
         const running = runner({ projections: [{ ...ledger(name), targets: ownTargets(name, caseId) }] });
         await running.start();
-        expect(await running.waitFor(name, last, 5 * SECONDS)).toBe(false);
+        expect(await running.waitFor(name, last, 30 * SECONDS)).toBe(false);
         expect((await statusOf(running, name)).halt).toMatchObject({ revision: place });
         expect((await entriesOf(caseId, name))?.length ?? 0).toBe(place);
         await running.stop();
@@ -297,10 +297,10 @@ describe('projection runner', () => {
       const { poison, after } = await poisoned();
       const running = runner();
       await running.start();
-      expect(await running.waitFor('ledger', after, 5 * SECONDS)).toBe(false);
+      expect(await running.waitFor('ledger', after, 30 * SECONDS)).toBe(false);
       await skip(poison);
       await until(async () => (await statusOf(running)).state === 'running');
-      expect(await running.waitFor('ledger', after, 5 * SECONDS)).toBe(true);
+      expect(await running.waitFor('ledger', after, 30 * SECONDS)).toBe(true);
       expect(await entriesOf('a')).toEqual(['1', '2', '3']);
       expect((await statusOf(running)).halt).toBeNull();
       await running.stop();
@@ -309,7 +309,7 @@ describe('projection runner', () => {
       const elsewhere = openSqlite({ directory: join(directory, 'elsewhere') });
       const again = runner({ readStore: elsewhere.readStore });
       await again.start();
-      expect(await again.waitFor('ledger', after, 5 * SECONDS)).toBe(true);
+      expect(await again.waitFor('ledger', after, 30 * SECONDS)).toBe(true);
       expect((await elsewhere.readStore.load('ledger-cases', ['a'])).get('a')?.document.entries).toHaveLength(3);
       await again.stop();
       await elsewhere.close();
@@ -320,7 +320,7 @@ describe('projection runner', () => {
       await skip(poison);
       const running = runner();
       await running.start();
-      expect(await running.waitFor('ledger', poison, 5 * SECONDS)).toBe(true);
+      expect(await running.waitFor('ledger', poison, 30 * SECONDS)).toBe(true);
       await until(async () => ((await storage.readStore.checkpoint('ledger', 1)) ?? '') >= poison);
     });
 
@@ -338,7 +338,7 @@ describe('projection runner', () => {
       const { poison, after } = await poisoned();
       const running = runner();
       await running.start();
-      expect(await running.waitFor('ledger', after, 5 * SECONDS)).toBe(false);
+      expect(await running.waitFor('ledger', after, 30 * SECONDS)).toBe(false);
       expect(await statusOf(runner())).toMatchObject({ state: 'halted', halt: { position: poison } });
     });
 
@@ -346,11 +346,11 @@ describe('projection runner', () => {
       const { after } = await poisoned();
       const broken = runner();
       await broken.start();
-      expect(await broken.waitFor('ledger', after, 5 * SECONDS)).toBe(false);
+      expect(await broken.waitFor('ledger', after, 30 * SECONDS)).toBe(false);
       await broken.stop();
       const mended = runner({ projections: [{ ...ledger(), fold: () => ({ entries: ['mended'] }) }] });
       await mended.start();
-      expect(await mended.waitFor('ledger', after, 5 * SECONDS)).toBe(true);
+      expect(await mended.waitFor('ledger', after, 30 * SECONDS)).toBe(true);
       expect(await entriesOf('a')).toEqual(['mended']);
       await until(async () => (await statusOf(runner())).halt === null);
     });
@@ -380,7 +380,7 @@ describe('projection runner', () => {
       expect(await running.waitFor('ledger', position, 300)).toBe(false);
       expect(await statusOf(running)).toMatchObject({ halt: null, trouble: 'no room' });
       full = false;
-      expect(await running.waitFor('ledger', position, 5 * SECONDS)).toBe(true);
+      expect(await running.waitFor('ledger', position, 30 * SECONDS)).toBe(true);
       expect(await statusOf(running)).toMatchObject({ state: 'running', trouble: null });
     });
 
@@ -389,7 +389,7 @@ describe('projection runner', () => {
       const readStore = failing(() => (left-- > 0 ? new Error('another error') : null));
       const running = runner({ readStore });
       await running.start();
-      expect(await running.waitFor('ledger', await write('a', '1'), 5 * SECONDS)).toBe(true);
+      expect(await running.waitFor('ledger', await write('a', '1'), 30 * SECONDS)).toBe(true);
       expect(await entriesOf('a')).toEqual(['1']);
     });
   });
@@ -399,15 +399,15 @@ describe('projection runner', () => {
       const first = runner({ leaseMs: 1_500 });
       const second = runner({ leaseMs: 1_500 });
       await first.start();
-      await first.waitFor('ledger', await write('a', '1'), 5 * SECONDS);
+      await first.waitFor('ledger', await write('a', '1'), 30 * SECONDS);
       await second.start();
-      expect(await second.waitFor('ledger', await write('a', '2'), 5 * SECONDS)).toBe(true);
+      expect(await second.waitFor('ledger', await write('a', '2'), 30 * SECONDS)).toBe(true);
       expect(await statusOf(first)).toMatchObject({ state: 'running' });
       expect(await statusOf(second)).toMatchObject({ state: 'standby', halt: null });
       await sleep(1_700);
       expect(await statusOf(second)).toMatchObject({ state: 'standby' });
       await first.stop();
-      expect(await second.waitFor('ledger', await write('a', '3'), 5 * SECONDS)).toBe(true);
+      expect(await second.waitFor('ledger', await write('a', '3'), 30 * SECONDS)).toBe(true);
       await until(async () => (await statusOf(second)).state === 'running');
       expect(await entriesOf('a')).toEqual(['1', '2', '3']);
     });
@@ -417,7 +417,7 @@ describe('projection runner', () => {
       const clock: Clock = { now: () => now };
       const first = runner({ clock, owner: 'first' });
       await first.start();
-      await first.waitFor('ledger', await write('a', '1'), 5 * SECONDS);
+      await first.waitFor('ledger', await write('a', '1'), 30 * SECONDS);
       now += 60 * MICROS_PER_SECOND;
       const taken = await storage.readStore.acquireLease('projection/ledger@1', 'second', now, 60 * MICROS_PER_SECOND);
       expect(taken).not.toBeNull();
@@ -426,7 +426,7 @@ describe('projection runner', () => {
       expect(await entriesOf('a')).toEqual(['1']);
       expect(await statusOf(first)).toMatchObject({ state: 'standby' });
       await storage.readStore.releaseLease(taken!);
-      expect(await first.waitFor('ledger', position, 5 * SECONDS)).toBe(true);
+      expect(await first.waitFor('ledger', position, 30 * SECONDS)).toBe(true);
       expect(await entriesOf('a')).toEqual(['1', '2']);
     });
   });
@@ -449,7 +449,7 @@ describe('projection runner', () => {
     it('waits for the process that runs the projections', async () => {
       const server = runner();
       await server.start();
-      await server.waitFor('ledger', await write('a', '1'), 5 * SECONDS);
+      await server.waitFor('ledger', await write('a', '1'), 30 * SECONDS);
       await write('a', '2');
       const once = runner();
       await once.catchUp();

@@ -56,7 +56,7 @@ it('shows pauses and cancellations, over REST and MCP', async () => {
   const pause = { type: 'Pause', origin: PAUSED, ...ACT } as const;
   await handleWithRetry(ports, host, operatorStream(hostSubject(PAUSED)), pause, contextOf());
   const head = (await world.storage.log.head()) ?? '';
-  for (const name of ['deliveries', 'operator-acts']) await world.runner.waitFor(name, head, 10_000);
+  for (const name of ['deliveries', 'operator-acts']) await world.runner.waitFor(name, head, 30_000);
 
   const moment = expect.stringMatching(/^20\d\d-/);
   const expected = {

@@ -158,7 +158,7 @@ describe('a paused host', () => {
     const id = await world.schedule();
     await shown([id]);
     const position = (await world.storage.log.head()) ?? '';
-    await world.runner.waitFor(operatorActs.name, position, 5_000);
+    await world.runner.waitFor(operatorActs.name, position, 30_000);
     world.forward(30 * MINUTE);
     const passed = new PassedOver();
     const late = () => oldestOverdue(world.storage.readStore, world.clock.now(), passed);
@@ -168,7 +168,7 @@ describe('a paused host', () => {
     world.forward(10 * MINUTE);
     expect(await late()).toBe(600);
     await act('Resume');
-    await world.runner.waitFor(operatorActs.name, (await world.storage.log.head()) ?? '', 5_000);
+    await world.runner.waitFor(operatorActs.name, (await world.storage.log.head()) ?? '', 30_000);
     expect(await late()).toBe(2_400);
   });
 });

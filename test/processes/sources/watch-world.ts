@@ -95,7 +95,7 @@ export async function openWatchWorld() {
     const head = await log.head();
     if (head === null) return;
     for (const name of [cases.name, WATCHED_CASES]) {
-      if (!(await runner.waitFor(name, head, 10_000))) throw new Error(`${name} is behind`);
+      if (!(await runner.waitFor(name, head, 30_000))) throw new Error(`${name} is behind`);
     }
   };
   const ports: IngestPorts = { ...storage, clock, newId: randomUUID, sleep: () => projected() };

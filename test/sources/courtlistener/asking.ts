@@ -110,7 +110,7 @@ export async function openAsking(options: AskingOptions = {}) {
         },
       );
       const head = await world.storage.log.head();
-      if (head !== null) await world.runner.waitFor('source-cases', head, 10_000);
+      if (head !== null) await world.runner.waitFor('source-cases', head, 30_000);
       return look;
     },
     /** The filings of a docket, as its events have them. */

@@ -79,7 +79,7 @@ async function watch(number: string): Promise<string> {
   await cases().found(String(id), court, number);
   watched.push({ court, caseNumber: number });
   const head = await storage.log.head();
-  if (head !== null) await runner.waitFor(sourceCases.name, head, 5_000);
+  if (head !== null) await runner.waitFor(sourceCases.name, head, 30_000);
   return String(id);
 }
 
@@ -184,7 +184,7 @@ it('a case with an alert is covered, under any form of its number, and no other 
   await watch('1:26-cv-01002');
   await step({ limit: 1 });
   const head = await storage.log.head();
-  if (head !== null) await runner.waitFor(sourceRecords.name, head, 5_000);
+  if (head !== null) await runner.waitFor(sourceRecords.name, head, 30_000);
   const covers = await anyCoverage(async () => () => false, alertCoverage(storage.readStore))(clock.now());
   const cases = ['1:26-cv-01001', '26-cv-1001', '1:26-cv-01002'];
   expect(cases.map((caseNumber) => covers({ court, caseNumber }))).toEqual([true, true, false]);
