@@ -6,12 +6,15 @@ import { configDefaults, defineConfig } from 'vitest/config';
  */
 export default defineConfig({
   test: {
-    setupFiles: ['test/support/watch-answers.ts', 'test/support/patience.ts'],
+    setupFiles: ['test/support/setup.ts'],
     expect: { poll: { timeout: 30_000, interval: 25 } },
     include: ['test/**/*.test.ts'],
     exclude: [...configDefaults.exclude, 'test/**/*.{full,integration,versions}.test.ts'],
     // Most tests wait more than they compute: three workers keep two cores busy; by default those get one.
     maxWorkers: 3,
+    // The files of a worker share its modules: to import them again for each file took longer than the tests. A test
+    // must therefore get what it replaces through a parameter, not through `vi.mock`.
+    isolate: false,
     // Ends what hangs, and judges no speed: on a busy machine the first import of a client's libraries takes long.
     testTimeout: 60_000,
     hookTimeout: 30_000,

@@ -3,7 +3,7 @@ import { defineConfig } from 'vitest/config';
 /** The long suite (`npm run test:full`): kills, scale and fuzzing. Loops take their count from KILLS (default 20). */
 export default defineConfig({
   test: {
-    setupFiles: ['test/support/watch-answers.ts', 'test/support/patience.ts'],
+    setupFiles: ['test/support/setup.ts'],
     expect: { poll: { timeout: 30_000, interval: 25 } },
     include: ['test/**/*.full.test.ts'],
     fileParallelism: false,

@@ -18,7 +18,7 @@ const include = process.env.INTEGRATION === 'kills' ? KILLS : ['test/**/*.integr
 
 export default defineConfig({
   test: {
-    setupFiles: ['test/support/watch-answers.ts', 'test/support/patience.ts'],
+    setupFiles: ['test/support/setup.ts'],
     expect: { poll: { timeout: 30_000, interval: 25 } },
     include: configured ? include : ['test/**/*.integration.test.ts'],
     exclude: configDefaults.exclude,

@@ -2,6 +2,7 @@
  * The configuration: every environment variable in one schema. An invalid configuration reports every error at once, with
  * the variable, the value received and what is expected.
  */
+
 import { isIP } from 'node:net';
 import { z } from 'zod';
 import { MasterKeyUnreadable, readMasterKeys } from './callbacks/master-keys.ts';
@@ -12,6 +13,7 @@ import { UNKNOWN_BLOCKHASHES_PER_SECOND } from './commands/purchase/unknown-bloc
 import { findCourt } from './courts/registry.ts';
 import { readProxyRange } from './http/client-address.ts';
 import { readOrigin } from './http/mcp/origins.ts';
+import { parseUrl } from './runtime/parse-url.ts';
 import { readSecretFile } from './runtime/secret-file.ts';
 import { isAddress, type SolanaNetwork } from './solana/addresses.ts';
 import { feedOf } from './sources/rss/addresses.ts';
@@ -75,14 +77,12 @@ const whole = (fallback: number, least: number, most: number) =>
 
 const httpUrl = z
   .string()
-  .refine(
-    (value) => URL.canParse(value) && /^https?:$/.test(new URL(value).protocol),
-    'an http or https URL is expected',
-  );
+  .refine((value) => /^https?:$/.test(parseUrl(value)?.protocol ?? ''), 'an http or https URL is expected');
 
 const publicUrl = httpUrl.superRefine((value, context) => {
-  if (!URL.canParse(value)) return;
-  const { username, password, pathname, search, hash } = new URL(value);
+  const url = parseUrl(value);
+  if (url === null) return;
+  const { username, password, pathname, search, hash } = url;
   const forbidden = [
     ...(username || password ? ['credentials'] : []),
     ...(/^\/*$/.test(pathname) ? [] : ['a path']),
@@ -155,9 +155,8 @@ const list = (read: (item: string) => string | null, expected: string) =>
 
 /** No source is called with a password in its address. */
 const sourceUrl = httpUrl.refine((value) => {
-  if (!URL.canParse(value)) return true;
-  const { username, password } = new URL(value);
-  return username === '' && password === '';
+  const url = parseUrl(value);
+  return url === null || (url.username === '' && url.password === '');
 }, 'a URL without credentials is expected');
 
 /** A URL with one place to fill in. */

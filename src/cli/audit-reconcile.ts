@@ -1,4 +1,5 @@
 /** `docket audit reconcile`: compares the log with the chain. */
+
 import { existsSync } from 'node:fs';
 import type { Command } from 'commander';
 import type { Finding } from '../audit/reconcile/compare.ts';
@@ -6,6 +7,7 @@ import { OtherChain, type Progress, type Reconciliation, reconcile } from '../au
 import { ReconcileState, StateUnusable } from '../audit/reconcile/state.ts';
 import { loadLogIdentity } from '../commands/log-identity/log-identity.ts';
 import { type Config, readConfig } from '../config.ts';
+import { parseUrl } from '../runtime/parse-url.ts';
 import { CallBudget, CallBudgetSpent } from '../solana/call-budget.ts';
 import { ChainUnavailable } from '../solana/chain.ts';
 import { RpcHistory } from '../solana/rpc-history.ts';
@@ -35,7 +37,7 @@ const whole =
   };
 
 function endpoint(text: string, before: readonly string[] = []): readonly string[] {
-  const { protocol } = URL.canParse(text) ? new URL(text) : { protocol: '' };
+  const protocol = parseUrl(text)?.protocol;
   if (protocol !== 'http:' && protocol !== 'https:')
     throw new CliError('Invalid --rpc-url.', 'Give an http or https address of a Solana RPC endpoint.');
   return [...before, text];

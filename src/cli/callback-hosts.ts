@@ -1,6 +1,8 @@
 /** How commands name the host of callbacks: as scheme, host and port, or as the host alone. */
+
 import { DELIVERIES } from '../projections/deliveries.ts';
 import { pausedHosts } from '../queries/operator-acts.ts';
+import { parseUrl } from '../runtime/parse-url.ts';
 import type { ReadStore } from '../storage/read-store.ts';
 import { CliError, EXIT } from './command.ts';
 
@@ -42,7 +44,7 @@ export async function unseenOrigin(readStore: Store, name: string): Promise<stri
 const isOrigin = (name: string): boolean => /^[a-z]+:\/\//i.test(name);
 
 function originOf(name: string): string {
-  const url = URL.canParse(name) ? new URL(name) : null;
+  const url = parseUrl(name);
   const isPlain = name.length <= LONGEST_NAME && /^https?:\/\/[^\s/\\?#@]+\/?$/i.test(name);
   if (url && isPlain) return url.origin;
   throw new CliError(
@@ -53,7 +55,7 @@ function originOf(name: string): string {
 
 /** With a port, only origins with that port match. */
 function hostOf(name: string): string {
-  const url = /^[^\s/\\?#@]+$/.test(name) && URL.canParse(`https://${name}`) ? new URL(`https://${name}`) : null;
+  const url = /^[^\s/\\?#@]+$/.test(name) ? parseUrl(`https://${name}`) : null;
   if (url) return url.host;
   throw new CliError(
     `${JSON.stringify(name)} is not a host of callbacks.`,

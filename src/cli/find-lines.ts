@@ -1,7 +1,9 @@
 /** What `docket find` prints of each kind of thing: what it is, its trail, and the commands that show more. */
+
 import type { CaseDocument } from '../dockets/case-document.ts';
 import type { FoundThing } from '../queries/find-thing.ts';
 import type { PaymentTrail } from '../queries/payment-trail.ts';
+import { parseUrl } from '../runtime/parse-url.ts';
 import { usdcText } from '../solana/decimal-amount.ts';
 import type { RecordedEvent } from '../storage/event-log.ts';
 import type { PayloadStore } from '../storage/payload-store.ts';
@@ -35,7 +37,7 @@ export async function thingLines({ payloads }: Ports, thing: FoundThing): Promis
         ...more([
           `docket deliveries show ${deliveryId}`,
           // A URL that could not be read has no host.
-          ...(URL.canParse(origin) ? [`docket find ${origin}`] : []),
+          ...(parseUrl(origin) === null ? [] : [`docket find ${origin}`]),
         ]),
         ...(thing.trail === null ? [] : ['', ...trailLines(thing.trail)]),
       ];

@@ -1,8 +1,10 @@
 /** One paid call to the service, made as an agent would make it, with errors explained to a person. */
+
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import { readConfig } from '../config.ts';
 import { reachableHost } from '../runtime/listen.ts';
+import { parseUrl } from '../runtime/parse-url.ts';
 import { AmountUnreadable, usdcOf } from '../solana/decimal-amount.ts';
 import { type CliContext, CliError, EXIT, note } from './command.ts';
 import { refusal } from './paid-refusal.ts';
@@ -168,7 +170,7 @@ function lostAnswer(url: string, wallet: string, dialect: Dialect, paymentId: st
 }
 
 function assertAddress(option: string, text: string): void {
-  if (/^https?:\/\//.test(text) && URL.canParse(text)) return;
+  if (/^https?:\/\//.test(text) && parseUrl(text) !== null) return;
   throw new CliError(
     `${option} is not a URL: ${text}`,
     'Give an http or https URL, for example http://127.0.0.1:8402.',

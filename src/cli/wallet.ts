@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import { readSecretVariable } from '../config.ts';
+import { parseUrl } from '../runtime/parse-url.ts';
 import type { SolanaNetwork } from '../solana/addresses.ts';
 import { associatedTokenAddress, isAddress, NETWORKS, SOL_DECIMALS, USDC_DECIMALS } from '../solana/addresses.ts';
 import { type Chain, ChainUnavailable } from '../solana/chain.ts';
@@ -211,7 +212,7 @@ function rpcUrl(environment: NodeJS.ProcessEnv): string {
   const [first] = (readSecretVariable(environment, 'SOLANA_RPC_URL') || '').split(',');
   const url = first?.trim() || `http://127.0.0.1:${environment.SOLANA_LOCAL_PORT || '8899'}`;
   // The URL may contain a key, so the message does not repeat it.
-  if (!/^https?:\/\//.test(url) || !URL.canParse(url)) {
+  if (!/^https?:\/\//.test(url) || parseUrl(url) === null) {
     throw new CliError('SOLANA_RPC_URL or SOLANA_LOCAL_PORT is invalid.', 'Set an http or https URL, or a port.');
   }
   return url;

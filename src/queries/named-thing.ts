@@ -1,7 +1,9 @@
 /** What a text may name: an id of a request, payment, transaction, delivery or event, a wallet, a host, a case. Pure. */
+
 import { deliveryOf } from '../events/delivery.ts';
 import { paymentOf } from '../events/payment.ts';
 import { walletOf } from '../events/signing-key.ts';
+import { parseUrl } from '../runtime/parse-url.ts';
 import { isAddress, isSignature } from '../solana/addresses.ts';
 
 export type NamedThing =
@@ -62,10 +64,13 @@ function byAddress(text: string): NamedThing | null {
 }
 
 function byHost(text: string): NamedThing | null {
-  if (/^https?:\/\//i.test(text)) return URL.canParse(text) ? { kind: 'host', origins: [new URL(text).origin] } : null;
+  if (/^https?:\/\//i.test(text)) {
+    const url = parseUrl(text);
+    return url && { kind: 'host', origins: [url.origin] };
+  }
   if (!HOST.test(text)) return null;
-  const origins = ['https', 'http'].map((scheme) => `${scheme}://${text}`).filter((url) => URL.canParse(url));
-  return { kind: 'host', origins: origins.map((url) => new URL(url).origin) };
+  const urls = ['https', 'http'].flatMap((scheme) => parseUrl(`${scheme}://${text}`) ?? []);
+  return { kind: 'host', origins: urls.map(({ origin }) => origin) };
 }
 
 function byCase(text: string): NamedThing | null {

@@ -3,8 +3,12 @@
  * process goes on. pino's own destination would end the process at the first failed write, and wait forever in the last
  * one.
  */
-import { write, writeSync } from 'node:fs';
+import * as fs from 'node:fs';
 import { hostname } from 'node:os';
+
+/** The calls of `node:fs` that write. */
+export type Writes = { readonly write: WriteBytes; readonly writeSync: (descriptor: number, bytes: Buffer) => number };
+type WriteBytes = (descriptor: number, bytes: Buffer, done: (error: Error | null, written: number) => void) => void;
 
 export interface LogDestination {
   write(line: string): void;
@@ -28,7 +32,11 @@ const NOTHING = Buffer.alloc(0);
  * @param mostWaiting how many characters may wait; further lines are lost, and a line after the waiting ones says how
  * many
  */
-export function logDestination(descriptor: number, mostWaiting = MOST_WAITING): LogDestination {
+export function logDestination(
+  descriptor: number,
+  mostWaiting = MOST_WAITING,
+  { write, writeSync }: Writes = fs,
+): LogDestination {
   /** What is being written, what comes next, and what comes after that. */
   let current: Buffer = NOTHING;
   let next: Buffer = NOTHING;

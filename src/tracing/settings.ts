@@ -1,4 +1,5 @@
 /** Where traces go, read from the variables that OpenTelemetry names (docs/operating.md, *Traces*). */
+import { parseUrl } from '../runtime/parse-url.ts';
 import type { Attributes } from './span.ts';
 
 export const SAMPLERS = [
@@ -36,8 +37,9 @@ function tracesUrlUnder(endpoint: string): string {
 
 /** A URL that spans can be posted to. Credentials belong in the headers, which are masked. */
 export function isEndpoint(text: string): boolean {
-  if (!URL.canParse(text)) return false;
-  const { protocol, username, password, search, hash } = new URL(text);
+  const url = parseUrl(text);
+  if (url === null) return false;
+  const { protocol, username, password, search, hash } = url;
   return /^https?:$/.test(protocol) && !username && !password && !search && !hash;
 }
 

@@ -17,7 +17,7 @@ import { PAYMENT_HEADERS } from '../../src/http/x402/payment-header.ts';
 import { openWorld, type World } from '../payments/world.ts';
 import { docketInProcess } from '../support/docket-in-process.ts';
 import { DOCKET, freePort } from '../support/processes.ts';
-import { answersByOwnRoutes } from '../support/watch-answers.ts';
+import { answersByOwnRoutes } from '../support/watched-answers.ts';
 
 type Cut = 'before the service sees it' | 'once the service has answered' | 'in the middle of the answer';
 const CUTS: readonly Cut[] = [

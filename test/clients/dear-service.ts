@@ -2,7 +2,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { PAYMENT_HEADERS } from '../../src/http/x402/payment-header.ts';
-import { answersByOwnRoutes } from '../support/watch-answers.ts';
+import { answersByOwnRoutes } from '../support/watched-answers.ts';
 
 export interface DearService {
   readonly url: string;

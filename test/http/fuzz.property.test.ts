@@ -1,6 +1,6 @@
 /**
  * Any request to any documented endpoint: no 5xx, no code outside the catalogue, no data without payment.
- * `test/support/watch-answers.ts` checks each answer against its schema.
+ * `test/support/watched-answers.ts` checks each answer against its schema.
  */
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';

@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { makeServer } from '../../src/http/server.ts';
 import { systemClock } from '../../src/runtime/instant.ts';
 import { StorageFailure } from '../../src/storage/storage-failure.ts';
-import { answersByOwnRoutes } from '../support/watch-answers.ts';
+import { answersByOwnRoutes } from '../support/watched-answers.ts';
 import { parseAnswer, rawRequest, sendRaw } from './raw-request.ts';
 
 const UUID_V4 = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;

@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import { type Logger, pino } from 'pino';
 import type { AnsweringService } from '../../src/http/send-problem.ts';
 import { systemClock } from '../../src/runtime/instant.ts';
-import { answersByOwnRoutes } from '../support/watch-answers.ts';
+import { answersByOwnRoutes } from '../support/watched-answers.ts';
 
 export const PUBLIC_URL = 'https://dockets.example';
 export const service: AnsweringService = { publicUrl: PUBLIC_URL, clock: systemClock };

@@ -46,7 +46,7 @@ import { newTestMasterKeys, testKeyCalls, testResultIds } from '../support/key-c
 import { freePort } from '../support/processes.ts';
 import { ChainRpc } from '../support/rpc.ts';
 import { openTestStorage } from '../support/storage.ts';
-import { answersByOwnRoutes } from '../support/watch-answers.ts';
+import { answersByOwnRoutes } from '../support/watched-answers.ts';
 
 /** What only the whole service keeps: here neither the log nor its master key is introduced. */
 const NOT_HERE: ReadonlySet<string> = new Set(['master_key_introduced', 'paid_to_the_receiver']);

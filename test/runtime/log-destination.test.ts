@@ -1,36 +1,33 @@
-import { closeSync, existsSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
+import { closeSync, existsSync, mkdtempSync, openSync, readFileSync, rmSync, write, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { logDestination } from '../../src/runtime/log-destination.ts';
+import { logDestination, type Writes } from '../../src/runtime/log-destination.ts';
 
-const fs = vi.hoisted(() => ({
+const fs = {
   failure: null as string | null,
   asked: 0,
   /** How often a pipe is full at exit before its reader has read something. */
   fullTimes: 0,
   fullNow: 0,
-}));
-vi.mock('node:fs', async (original) => {
-  const real = await original<typeof import('node:fs')>();
-  const failure = (code: string) => Object.assign(new Error(code), { code });
-  return {
-    ...real,
-    write: (descriptor: number, bytes: Buffer, told: (error: Error | null, written: number) => void) => {
-      fs.asked++;
-      if (fs.failure !== null) setImmediate(told, failure(fs.failure), 0);
-      // A few bytes at a time, as a pipe may accept them.
-      else real.write(descriptor, bytes.subarray(0, 7), told);
-    },
-    writeSync: (descriptor: number, bytes: Buffer) => {
-      if (fs.failure !== null) throw failure(fs.failure);
-      if (fs.fullNow++ < fs.fullTimes) throw failure('EAGAIN');
-      fs.fullNow = 0;
-      return real.writeSync(descriptor, fs.fullTimes > 0 ? bytes.subarray(0, 7) : bytes);
-    },
-  };
-});
+};
+const failure = (code: string) => Object.assign(new Error(code), { code });
+const writes: Writes = {
+  write(descriptor, bytes, done) {
+    fs.asked++;
+    if (fs.failure !== null) setImmediate(done, failure(fs.failure), 0);
+    // A few bytes at a time, as a pipe may accept them.
+    else write(descriptor, bytes.subarray(0, 7), done);
+  },
+  writeSync(descriptor, bytes) {
+    if (fs.failure !== null) throw failure(fs.failure);
+    if (fs.fullNow++ < fs.fullTimes) throw failure('EAGAIN');
+    fs.fullNow = 0;
+    return writeSync(descriptor, fs.fullTimes > 0 ? bytes.subarray(0, 7) : bytes);
+  },
+};
+const destinationOf = (descriptor: number, mostWaiting?: number) => logDestination(descriptor, mostWaiting, writes);
 
 // Each destination is flushed at exit.
 process.setMaxListeners(50);
@@ -58,13 +55,13 @@ describe('the destination of log lines', () => {
   const comesTo = (text: string) => vi.waitFor(() => expect(written()).toBe(text), { timeout: 5_000, interval: 5 });
 
   it('writes in order and whole, as pino passes them', async () => {
-    const logger = pino({ base: null, timestamp: false }, logDestination(descriptor));
+    const logger = pino({ base: null, timestamp: false }, destinationOf(descriptor));
     for (let n = 0; n < 20; n++) logger.info({ n }, 'ä line');
     await comesTo(Array.from({ length: 20 }, (_, n) => `{"level":30,"n":${n},"msg":"ä line"}\n`).join(''));
   });
 
   it.each(['ENOSPC', 'EAGAIN', 'EIO'])('%s: what is not accepted waits, and follows in order', async (code) => {
-    const destination = logDestination(descriptor);
+    const destination = destinationOf(descriptor);
     fs.failure = code;
     destination.write('one\n');
     destination.write('two\n');
@@ -75,7 +72,7 @@ describe('the destination of log lines', () => {
   });
 
   it('drops lines above its limit, says how many once lines flow again, and accepts them again', async () => {
-    const destination = logDestination(descriptor, 10);
+    const destination = destinationOf(descriptor, 10);
     fs.failure = 'ENOSPC';
     destination.write('12345\n');
     destination.write('lost\n!');
@@ -104,7 +101,7 @@ describe('the destination of log lines', () => {
   });
 
   it('says at exit what was lost', async () => {
-    const destination = logDestination(descriptor, 10);
+    const destination = destinationOf(descriptor, 10);
     fs.failure = 'ENOSPC';
     destination.write('12345\n');
     destination.write('lost\n!');
@@ -116,7 +113,7 @@ describe('the destination of log lines', () => {
   });
 
   it('never waits for a full disk at exit, and writes what waits if it can', async () => {
-    const destination = logDestination(descriptor);
+    const destination = destinationOf(descriptor);
     fs.failure = 'ENOSPC';
     destination.write('one\n');
     await vi.waitFor(() => expect(fs.asked).toBe(1));
@@ -134,7 +131,7 @@ describe('the destination of log lines', () => {
   });
 
   it('waits at exit for a reader that reads, however much there is, and cuts no character', async () => {
-    const destination = logDestination(descriptor);
+    const destination = destinationOf(descriptor);
     fs.failure = 'EAGAIN';
     const line = 'ä line, ö line, ü line\n';
     for (let n = 0; n < 50; n++) destination.write(line);
@@ -147,7 +144,7 @@ describe('the destination of log lines', () => {
   });
 
   it('continues after what it could not write at exit for a reader that does not read', async () => {
-    const destination = logDestination(descriptor);
+    const destination = destinationOf(descriptor);
     fs.failure = 'EAGAIN';
     destination.write('äöü\n');
     await vi.waitFor(() => expect(fs.asked).toBeGreaterThan(0));
@@ -160,7 +157,7 @@ describe('the destination of log lines', () => {
   });
 
   it('writes at exit what no other thread is writing, and nothing twice', async () => {
-    const destination = logDestination(descriptor);
+    const destination = destinationOf(descriptor);
     const line = `${'ß'.repeat(70_000)}\n`;
     fs.failure = 'EAGAIN';
     destination.write('first\n');
@@ -179,7 +176,7 @@ describe('the destination of log lines', () => {
   });
 
   it('is abandoned once its reader is gone', async () => {
-    const destination = logDestination(descriptor);
+    const destination = destinationOf(descriptor);
     fs.failure = 'EPIPE';
     destination.write('one\n');
     await vi.waitFor(() => expect(fs.asked).toBe(1));
@@ -193,7 +190,7 @@ describe('the destination of log lines', () => {
 describe.skipIf(!existsSync('/dev/full'))('a log on a device that is full', () => {
   it('ends no process, neither while lines arrive nor at exit', async () => {
     const descriptor = openSync('/dev/full', 'w');
-    const destination = logDestination(descriptor);
+    const destination = destinationOf(descriptor);
     for (let n = 0; n < 3; n++) destination.write('line\n');
     await new Promise((resolve) => setTimeout(resolve, 30));
     destination.flushSync();

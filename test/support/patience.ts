@@ -1,6 +1,6 @@
 /**
- * Runs before every test file: a wait for what must come lasts at least 30 seconds, because a shared machine may pause
- * for longer than Vitest's default of one second. `expect.poll` gets the same from the configurations.
+ * A wait for what must come lasts at least 30 seconds, because a shared machine may pause for longer than Vitest's
+ * default of one second. `expect.poll` gets the same from the configurations.
  */
 import { vi } from 'vitest';
 

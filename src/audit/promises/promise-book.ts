@@ -2,10 +2,12 @@
  * Counts promised callbacks while it reads the log once. It remembers only promises to which something may still happen;
  * the rare event about another one (a redelivery, a payment that lands after all) is judged from that promise's streams.
  */
+
 import { DELIVERY_EVENTS, type DeliveryEvent, deliveryOf, deliveryStream } from '../../events/delivery.ts';
 import type { DomainEvent } from '../../events/event.ts';
 import { PAYMENT_STREAM_EVENTS, type PaymentEvent, paymentOf, paymentStream } from '../../events/payment.ts';
 import type { Instant } from '../../runtime/instant.ts';
+import { parseUrl } from '../../runtime/parse-url.ts';
 import type { Position, RecordedEvent } from '../../storage/event-log.ts';
 import { type OwnEvent, ownEvent, ownEvents } from '../export/own-events.ts';
 import { isWithin } from '../export/table.ts';
@@ -15,7 +17,7 @@ import { type OwedCallback, OwedCallbacks } from './owed-callbacks.ts';
 import { type CallbackPromise, isUnfinished, standingOf, withDelivery } from './promise.ts';
 
 export const GROUPINGS = {
-  host: ({ origin }: CallbackPromise) => (URL.canParse(origin) ? new URL(origin).host : 'unusable'),
+  host: ({ origin }: CallbackPromise) => parseUrl(origin)?.host ?? 'unusable',
   wallet: ({ wallet }: CallbackPromise) => wallet,
   day: ({ promisedAt }: CallbackPromise) => promisedAt.slice(0, 10),
 } as const;

@@ -2,8 +2,10 @@
  * Decides by the URL alone what may be called. Pure, and before anything is resolved. A caller names the URL, so
  * everything in it is treated as hostile.
  */
+
 import { isIP } from 'node:net';
 import type { FailureClass } from '../../events/failure-class.ts';
+import { parseUrl } from '../../runtime/parse-url.ts';
 
 /** A URL that may be called, once its host's addresses are known to be public. */
 export interface Target {
@@ -56,8 +58,8 @@ const LONGEST_LABEL = 63;
 /** Checks a callback's URL. The addresses of a host name are checked later, when it is resolved. */
 export function checkTarget(text: string, rules: TargetRules): CheckedTarget {
   if (text.length > LONGEST_URL) return notAllowed(`the URL is longer than ${LONGEST_URL} characters`);
-  if (!URL.canParse(text)) return notAllowed('not a valid URL');
-  const url = new URL(text);
+  const url = parseUrl(text);
+  if (url === null) return notAllowed('not a valid URL');
   if (url.protocol !== 'https:' && url.protocol !== 'http:') return notAllowed('the scheme is neither https nor http');
   if (url.username !== '' || url.password !== '') return notAllowed('a URL with a user or a password is not allowed');
   const secure = url.protocol === 'https:';
@@ -75,9 +77,10 @@ export function checkTarget(text: string, rules: TargetRules): CheckedTarget {
 
 /** `127.0.0.1:9000` or `[::1]:9000` in the form used for comparison; null for anything but an address and a port. */
 export function readTrustedPair(text: string): string | null {
-  if (!/^(\d{1,3}(\.\d{1,3}){3}|\[[0-9a-f:.]+\]):\d{1,5}$/i.test(text) || !URL.canParse(`http://${text}`)) return null;
-  const { hostname, port } = new URL(`http://${text}`);
-  if (port === '0') return null;
+  if (!/^(\d{1,3}(\.\d{1,3}){3}|\[[0-9a-f:.]+\]):\d{1,5}$/i.test(text)) return null;
+  const url = parseUrl(`http://${text}`);
+  if (url === null || url.port === '0') return null;
+  const { hostname, port } = url;
   return isIP(plainHost(hostname)) === 0 ? null : `${hostname}:${port || 80}`;
 }
 

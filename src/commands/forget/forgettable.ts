@@ -1,7 +1,9 @@
 /** Content that an order to forget concerns, found by reading the log. */
+
 import { decodeEvent } from '../../events/codec.ts';
 import { type DeliveryEvent, deliveryStream } from '../../events/delivery.ts';
 import { PaymentAuthorized, type PaymentEvent, QueryAnswered } from '../../events/payment.ts';
+import { parseUrl } from '../../runtime/parse-url.ts';
 import type { EventLog, Position, RecordedEvent } from '../../storage/event-log.ts';
 import { resolveIntact } from '../../storage/intact-payloads.ts';
 import type { BlobName, PayloadKind, PayloadStore } from '../../storage/payload-store.ts';
@@ -84,7 +86,7 @@ async function* contentsOfCallback(
 
 /** Whether two URLs are one, e.g. with and without the port that is the default. */
 export const isSameUrl = (one: string, other: string): boolean =>
-  one === other || (URL.canParse(one) && URL.canParse(other) && new URL(one).href === new URL(other).href);
+  one === other || (parseUrl(one)?.href ?? one) === (parseUrl(other)?.href ?? other);
 
 /** What was to be sent to a URL. */
 export async function* contentsOfUrl(

@@ -1,6 +1,8 @@
 /** The recorded answer of a payment: the names of its bytes, and what must happen after its settlement. */
+
 import { type Problem, problem } from '../../errors.ts';
 import { type Clock, type Instant, MICROS_PER_SECOND, toInstant, toMicros } from '../../runtime/instant.ts';
+import { parseUrl } from '../../runtime/parse-url.ts';
 import {
   type BlobName,
   CorruptPayload,
@@ -110,9 +112,8 @@ export const promisedBy = ({ answer }: Pick<Purchase, 'answer'>): Promised => ({
 
 /** The origin of a callback's URL. Events hold nothing else of it, because paths and queries contain secrets. */
 export function originOf(url: string): string {
-  if (!URL.canParse(url)) return 'unusable';
-  const { protocol, origin } = new URL(url);
-  return protocol === 'https:' || protocol === 'http:' ? origin : 'unusable';
+  const parsed = parseUrl(url);
+  return parsed?.protocol === 'https:' || parsed?.protocol === 'http:' ? parsed.origin : 'unusable';
 }
 
 /** Whether the answer of a payment can still be fetched. */

@@ -82,6 +82,11 @@ export class FirstPayments {
   }
 }
 
+type Pause = (ms: number) => Promise<unknown>;
+
+/** Keeps no process alive. */
+const pauseAlone: Pause = (ms) => sleep(ms, undefined, { ref: false });
+
 interface SitePlace {
   refusal(): Problem | null;
   turn(patience: Patience): Promise<EndTurn | null>;
@@ -130,18 +135,21 @@ export class FirstPayment {
     this.#endTurn = null;
   }
 
-  /** Counts it until its outcome is known, whichever process records that. Returns immediately. */
-  follow(look: () => Promise<FirstOutcome>): void {
+  /**
+   * Counts it until its outcome is known, whichever process records that. Returns immediately.
+   * @param pause between two looks, milliseconds
+   */
+  follow(look: () => Promise<FirstOutcome>, pause: Pause = pauseAlone): void {
     const kept = new FirstPayment(this.#chain, this.#source, this.#place);
     kept.#endTurn = this.#endTurn;
     this.#endTurn = null;
-    void kept.#await(look);
+    void kept.#await(look, pause);
   }
 
-  async #await(look: () => Promise<FirstOutcome>): Promise<void> {
+  async #await(look: () => Promise<FirstOutcome>, pause: Pause): Promise<void> {
     let outcome: FirstOutcome = 'undecided';
     for (let waited = 0; waited < UNDECIDED_MS && outcome === 'undecided'; waited += LOOK_EVERY_MS) {
-      await sleep(LOOK_EVERY_MS, undefined, { ref: false });
+      await pause(LOOK_EVERY_MS);
       outcome = await look().catch(() => 'undecided' as const);
     }
     this.end(outcome === 'failed' ? 'failed' : 'harmless');

@@ -1,3 +1,4 @@
+import { parseUrl } from '../../runtime/parse-url.ts';
 /**
  * Which web pages may call. A malicious page must not use a visitor's browser to reach a service on the visitor's
  * machine.
@@ -21,8 +22,9 @@ const LOOPBACK = /^https?:\/\/(?:localhost|127\.0\.0\.1|\[::1\])(?::\d{1,5})?$/;
 /** An origin in the form in which browsers send it, or `*`; null for any other text. */
 export function readOrigin(text: string): string | null {
   if (text === '*') return text;
-  if (!URL.canParse(text)) return null;
-  const { origin, protocol, href } = new URL(text);
+  const url = parseUrl(text);
+  if (url === null) return null;
+  const { origin, protocol, href } = url;
   // A text with a path or a user is not an origin.
   return /^https?:$/.test(protocol) && href === `${origin}/` ? origin : null;
 }

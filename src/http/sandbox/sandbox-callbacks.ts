@@ -3,6 +3,7 @@
  * key and behind the same guard as real ones, so that a receiver can be built for free. They are not stored, and no
  * answer waits for them.
  */
+
 import { randomUUID } from 'node:crypto';
 import type { BaseLogger } from 'pino';
 import { envelopeOf } from '../../callbacks/envelope.ts';
@@ -11,6 +12,7 @@ import { SANDBOX_KEY_ID, SANDBOX_SECRET } from '../../callbacks/sandbox-key.ts';
 import { signatureHeaders } from '../../callbacks/signature.ts';
 import { ATTEMPT_DEADLINE_SECONDS } from '../../commands/delivery/schedule.ts';
 import { type Clock, MICROS_PER_SECOND, toInstant } from '../../runtime/instant.ts';
+import { parseUrl } from '../../runtime/parse-url.ts';
 import { steadyClock } from '../../runtime/steady-clock.ts';
 import type { ReadStore } from '../../storage/read-store.ts';
 import { createAddressLimit, siteOf } from '../address-limit.ts';
@@ -66,7 +68,7 @@ export function createSandboxCallbacks({
   let underway = 0;
 
   const mayBeSent = ({ url }: SandboxCallback, address: string | null): boolean => {
-    if (underway >= MOST_AT_ONCE || !URL.canParse(url)) return false;
+    if (underway >= MOST_AT_ONCE || parseUrl(url) === null) return false;
     return ofAddress.count(address) === null && toHost.count(hostOf(url)) === null;
   };
 

@@ -6,6 +6,7 @@ import { hintOf } from '../../events/failure-class.ts';
 import { courtKey, type DeliveryRecord, type LoggedAttempt, spanOf } from '../../projections/deliveries.ts';
 import type { DeliveryPage } from '../../queries/delivery-history.ts';
 import { type Clock, type Instant, MICROS_PER_SECOND, toInstant } from '../../runtime/instant.ts';
+import { parseUrl } from '../../runtime/parse-url.ts';
 import { type Meta, metaOf } from '../meta.ts';
 import type { SandboxAnswer } from '../paid/paid-call.ts';
 import { cursorOf, type DeliveriesRequest } from '../parameters/deliveries-request.ts';
@@ -68,8 +69,9 @@ const shownFacts = (record: DeliveryRecord, callbackUrl: string | null) => ({
 
 /** Query and credentials of a callback URL may be secrets of its receiver: they are stored for the call, never shown. */
 function shownUrl(url: string): string | null {
-  if (!URL.canParse(url)) return null;
-  const { protocol, host, pathname } = new URL(url);
+  const parsed = parseUrl(url);
+  if (parsed === null) return null;
+  const { protocol, host, pathname } = parsed;
   return protocol === 'https:' || protocol === 'http:' ? `${protocol}//${host}${pathname}` : null;
 }
 

@@ -2,6 +2,7 @@
  * Processes one delivery: claims what is due, makes the attempt and records it. The log alone decides which process
  * makes an attempt, by the exact expected revision of the claim.
  */
+
 import { randomUUID } from 'node:crypto';
 import type { BaseLogger } from 'pino';
 import type { MasterKeys } from '../../callbacks/master-keys.ts';
@@ -27,6 +28,7 @@ import {
 } from '../../events/delivery.ts';
 import type { FailureClass } from '../../events/failure-class.ts';
 import { type Clock, MICROS_PER_MS, MICROS_PER_SECOND, type Micros, toMicros } from '../../runtime/instant.ts';
+import { parseUrl } from '../../runtime/parse-url.ts';
 import { pause } from '../../runtime/pause.ts';
 import {
   type CommandContext,
@@ -368,4 +370,4 @@ interface Claimed {
 }
 
 /** Without path and query, which may contain a secret of the receiver. */
-const hostOf = (origin: string): string | null => (URL.canParse(origin) ? new URL(origin).host : null);
+const hostOf = (origin: string): string | null => parseUrl(origin)?.host ?? null;

@@ -1,5 +1,7 @@
 /** Docket alerts of an account at CourtListener (docs/design/sources.md#alerts). Each request takes one from the budget. */
+
 import type { JsonObject } from '../../events/event.ts';
+import { parseUrl } from '../../runtime/parse-url.ts';
 import type { Fault } from '../source.ts';
 import { type CourtListenerClient, fault, isFault, type RequestAsking } from './client.ts';
 import { idOf } from './courtlistener.ts';
@@ -100,11 +102,10 @@ function readAlert(value: unknown): ListedAlert | null {
 
 /** Only the place in the list is taken from a link; the address stays our own. */
 function nextOf(link: string): Readonly<Record<string, string>> | null {
-  if (!URL.canParse(link)) return null;
-  const { searchParams } = new URL(link);
+  const searchParams = parseUrl(link)?.searchParams;
   for (const name of ['cursor', 'page']) {
-    const value = searchParams.get(name);
-    if (value !== null && value.length <= 1_000) return { [name]: value };
+    const value = searchParams?.get(name);
+    if (value != null && value.length <= 1_000) return { [name]: value };
   }
   return null;
 }

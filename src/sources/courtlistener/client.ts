@@ -2,8 +2,10 @@
  * Requests to CourtListener's REST API v4 (docs/design/sources.md#courtlistener). Each takes one from the budget first. Whatever
  * comes back is an answer, a refusal or a fault; nothing else is thrown than what storage throws.
  */
+
 import type { JsonObject } from '../../events/event.ts';
 import { type Clock, MICROS_PER_SECOND, type Micros } from '../../runtime/instant.ts';
+import { parseUrl } from '../../runtime/parse-url.ts';
 import type { SourceBudget } from '../budget.ts';
 import type { SourceHttp, SourceResponse } from '../http/source-http.ts';
 import type { Asking, Fault, SourceFault } from '../source.ts';
@@ -128,8 +130,8 @@ export function createCourtListenerClient(options: CourtListenerClientOptions): 
   }
 
   function cursorOf(link: string, path: string): string | null {
-    if (link.length > MAX_CURSOR * 4 || !URL.canParse(link)) return null;
-    const address = new URL(link);
+    const address = link.length > MAX_CURSOR * 4 ? null : parseUrl(link);
+    if (address === null) return null;
     const own = new URL(path, base);
     const isOwn = address.origin === own.origin && address.pathname === own.pathname && address.username === '';
     const cursor = isOwn ? address.searchParams.get('cursor') : null;

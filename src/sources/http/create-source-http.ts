@@ -2,6 +2,7 @@
  * Calls sources (docs/design/sources.md#requests). The parts of the guard for callbacks are used: an address is checked,
  * and that very address is dialled. No proxy, no cookies.
  */
+
 import type { SecureContext } from 'node:tls';
 import { AttemptFailure, NothingSent } from '../../callbacks/outbound/attempt-failure.ts';
 import { dial, secured } from '../../callbacks/outbound/dial.ts';
@@ -10,6 +11,7 @@ import { guardedTls, judgeOf } from '../../callbacks/outbound/judge.ts';
 import { resolvePublic } from '../../callbacks/outbound/resolve.ts';
 import { checkTarget, plainHost, type Target } from '../../callbacks/outbound/target.ts';
 import { onAbort } from '../../runtime/on-abort.ts';
+import { parseUrl } from '../../runtime/parse-url.ts';
 import type { Fault } from '../source.ts';
 import { faultOf, HttpFault } from './http-fault.ts';
 import { SourceConnection } from './source-connection.ts';
@@ -114,9 +116,10 @@ class GuardedSourceHttp implements SourceHttp {
   /** @throws HttpFault, AttemptFailure if the redirect must not be followed */
   #redirected(from: Target, location: string): Target {
     const base = `${from.origin}${from.path}`;
-    if (!URL.canParse(location, base)) throw new HttpFault('unreadable', 'a redirect without a valid URL');
+    const url = parseUrl(location, base);
+    if (url === null) throw new HttpFault('unreadable', 'a redirect without a valid URL');
     // Only from a private address that an operator has listed may a redirect lead to another one.
-    const next = this.#check(new URL(location, base).href, from.trusted ? this.#trustedPairs : new Set());
+    const next = this.#check(url.href, from.trusted ? this.#trustedPairs : new Set());
     if (from.secure && !next.secure) throw new HttpFault('refused_address', 'a redirect from https to http');
     return next;
   }

@@ -1,9 +1,11 @@
 /** One entry of the Supreme Court's file, in its list of proceedings and orders. */
+
 import type { Court } from '../../courts/court.ts';
 import { maskedText } from '../../dockets/mask.ts';
 import { DOCUMENT_NUMBER } from '../../dockets/match-in-place.ts';
 import type { Attachment, SnapshotEntry } from '../../dockets/snapshot.ts';
 import { clip, MAX_TEXT } from '../../dockets/text.ts';
+import { parseUrl } from '../../runtime/parse-url.ts';
 import { filerIn, saysSealed } from '../juriscraper/entry.ts';
 import { readDate } from './date.ts';
 import { plainText } from './plain-text.ts';
@@ -65,7 +67,7 @@ function readLink(item: unknown, court: Court): readonly Link[] {
   const { Description, DocumentUrl } = parsed.data;
   const text = plainText(clip(Description ?? '', MAX_LINK_TEXT * 4));
   const description = maskedText(text, MAX_LINK_TEXT, court.country) || null;
-  const address = DocumentUrl && DocumentUrl.length <= 2_000 && URL.canParse(DocumentUrl) ? new URL(DocumentUrl) : null;
+  const address = DocumentUrl && DocumentUrl.length <= 2_000 ? parseUrl(DocumentUrl) : null;
   const isOfCourt = address !== null && /^https?:$/.test(address.protocol) && COURT_HOST.test(address.hostname);
   const documentNumber = address && (DOCUMENT_PATH.exec(address.pathname)?.[1] ?? null);
   if (!isOfCourt || documentNumber === null || address.port !== '') {

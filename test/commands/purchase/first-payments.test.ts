@@ -1,7 +1,6 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { Keypair } from '@solana/web3.js';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import {
@@ -21,11 +20,6 @@ import { associatedTokenAddress } from '../../../src/solana/addresses.ts';
 import { ChainUnavailable, type TokenBalance } from '../../../src/solana/chain.ts';
 import type { Storage } from '../../../src/storage/storage.ts';
 import { openTestStorage } from '../../support/storage.ts';
-
-vi.mock('node:timers/promises', async (original) => {
-  const real = await original<typeof import('node:timers/promises')>();
-  return { ...real, setTimeout: vi.fn(real.setTimeout) };
-});
 
 const MINT = 'EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v';
 
@@ -290,10 +284,8 @@ describe('a site with many new wallets', () => {
 
     const look = vi.fn(async (): Promise<FirstOutcome> => 'undecided');
     const pauses: (() => void)[] = [];
-    vi.mocked(sleep).mockImplementation(
-      () => new Promise<undefined>((resolve) => pauses.push(() => resolve(undefined))),
-    );
-    for (const first of undecided) first.follow(look);
+    const pause = () => new Promise<void>((resolve) => pauses.push(resolve));
+    for (const first of undecided) first.follow(look, pause);
     // The request itself ends now, and its place stays taken.
     for (const first of undecided) first.end('harmless');
     for (const goOn of pauses.splice(0)) goOn();
@@ -305,6 +297,5 @@ describe('a site with many new wallets', () => {
     if (outcome === 'failed') await vi.waitUntil(async () => !((await begin()) instanceof FirstPayment));
     else await vi.waitUntil(async () => (await submitted()).refusal === null);
     expect(look).toHaveBeenCalledTimes(2 * FIRST_OF_A_SITE);
-    vi.mocked(sleep).mockReset();
   });
 });
