@@ -3,7 +3,6 @@ import { randomUUID } from 'node:crypto';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Logger } from 'pino';
-import { createOutbound } from './callbacks/outbound/guarded-outbound.ts';
 import { createResultIds } from './commands/payment/result-id.ts';
 import { SponsorBudget } from './commands/purchase/sponsor-budget.ts';
 import { createKeyCalls } from './commands/signing-key/paid-call.ts';
@@ -12,15 +11,12 @@ import { createAddressLimit } from './http/address-limit.ts';
 import { buildAdminApp } from './http/admin/admin-app.ts';
 import { watchHealth } from './http/admin/health.ts';
 import { countPurchases } from './http/admin/metrics/count-purchases.ts';
-import { createMetrics, type Metrics } from './http/admin/metrics/metrics.ts';
+import { createMetrics } from './http/admin/metrics/metrics.ts';
 import { buildApp } from './http/app.ts';
 import { createClientAddresses } from './http/client-address.ts';
 import { createSandboxCallbacks } from './http/sandbox/sandbox-callbacks.ts';
 import { API_VERSION } from './http/v2/status.ts';
 import { keyAnswers } from './http/v2/wallet-keys-answer.ts';
-import { identifyLog } from './identity/identify-log.ts';
-import { paymentTarget } from './identity/payment-target.ts';
-import { watchLog } from './identity/watched-log.ts';
 import { createOperatorActs } from './processes/operator-acts.ts';
 import { startRemasking } from './processes/remasking.ts';
 import { PROJECTIONS } from './projections/all.ts';
@@ -47,16 +43,16 @@ import { alarmsTo, closedFor, HEALTH_ADVICE, healthChecks } from './service/heal
 import { type NodeRole, startNodeRole } from './service/node-role.ts';
 import { openMasterKeys } from './service/open-master-keys.ts';
 import { openStorage } from './service/open-storage.ts';
-import { type OwnAddress, ownAddresses, userAgentOf } from './service/outgoing.ts';
-import { openPaymentChain, type PaymentChain } from './service/payment-chain.ts';
+import { reportDamage, reportUntrustedProxies } from './service/operator-reports.ts';
+import { openOutbound, ownAddresses, userAgentOf } from './service/outgoing.ts';
+import { openOwnLog } from './service/own-log.ts';
+import { openPaymentChain } from './service/payment-chain.ts';
 import { startPaymentRole } from './service/payment-role.ts';
 import { startSourceRole } from './service/source-role.ts';
+import { startContext } from './service/start-context.ts';
 import { startWebhookRole } from './service/webhook-role.ts';
-import { ChainUnavailable } from './solana/chain.ts';
 import { configuredSources, liveCoverage } from './sources/coverage.ts';
-import { withAppendTimes } from './storage/append-times.ts';
 import { withDamageAlarm } from './storage/damage-alarm.ts';
-import type { CommandContext } from './storage/event-log.ts';
 import { leaseOwner } from './storage/lease-owner.ts';
 import type { Storage } from './storage/storage.ts';
 import { createTracer } from './tracing/tracer.ts';
@@ -145,7 +141,7 @@ async function start(config: Config, options: ServiceOptions, undo: Undo): Promi
     metrics,
     onLost: standDown,
   });
-  const payloads = withDamageAlarm(opened.payloads, damageTeller(logger, metrics));
+  const payloads = withDamageAlarm(opened.payloads, reportDamage(logger, metrics));
   const storage: Storage = { ...opened, log, payloads };
   const runner = createProjectionRunner({ ...storage, projections: PROJECTIONS, clock, logger, owner: leaseOwner() });
   await runner.start();
@@ -302,7 +298,7 @@ async function start(config: Config, options: ServiceOptions, undo: Undo): Promi
       config.addressLimitPerMinute === null ? undefined : createAddressLimit(config.addressLimitPerMinute, steadyClock),
     clientAddresses: createClientAddresses({
       trustedProxies: config.trustedProxies,
-      onUntrusted: untrustedProxyTeller(logger),
+      onUntrusted: reportUntrustedProxies(logger),
     }),
     metrics,
     sandboxCallbacks: createSandboxCallbacks({ outbound, counters: storage.readStore, clock, logger, userAgent }),
@@ -366,88 +362,3 @@ async function within(milliseconds: number, done: Promise<void>): Promise<void> 
   await Promise.race([done, pause(milliseconds, over.signal)]);
   over.abort();
 }
-
-interface OwnLogParts {
-  /** Called once, when the log is lost until a restart. */
-  readonly onLost: () => void;
-  readonly config: Config;
-  readonly storage: Storage;
-  readonly paymentChain: PaymentChain;
-  readonly clock: Clock;
-  readonly logger: Logger;
-  readonly metrics: Pick<Metrics, 'appendEnded'>;
-}
-
-/**
- * Opens the log after checking that it belongs to these read models, this chain and this receiver. From then on it is
- * watched. @throws StorageFailure if it is another log
- */
-async function openOwnLog({ config, storage, paymentChain, clock, logger, metrics, onLost }: OwnLogParts) {
-  const parts = { network: config.solana.network, receiver: paymentChain.receiver.payTo, chain: paymentChain.chain };
-  const { identity, newest } = await identifyLog({
-    ...storage,
-    projections: PROJECTIONS,
-    expected: await paymentTarget(parts),
-    version: API_VERSION,
-    clock,
-    logger,
-    context: startContext(),
-  });
-  const log = watchLog({
-    log: storage.log,
-    identity,
-    newest,
-    expected: () =>
-      paymentTarget(parts).catch((error: unknown) => {
-        if (error instanceof ChainUnavailable) return null;
-        throw error;
-      }),
-    logger,
-    onLost,
-  });
-  return { log: withAppendTimes(log, metrics.appendEnded), logIdentity: identity };
-}
-
-/** Alerts the operator, since only a backup can restore the content. Callers get an error when they ask for it. */
-const damageTeller = (logger: Logger, metrics: Metrics) => (blob: string) => {
-  metrics.payloadDamaged();
-  logger.error({ blob, alarm: 'payload_damaged' }, 'stored content is damaged: restore it from a backup');
-};
-
-/** Most peers reported: any direct caller can send the header, too. */
-const MOST_PEERS_TOLD = 10;
-
-/** Reports each peer once: without its range, address limits cannot tell the clients behind a proxy apart. */
-function untrustedProxyTeller(logger: Logger) {
-  const told = new Set<string>();
-  return (peer: string): void => {
-    if (told.has(peer) || told.size >= MOST_PEERS_TOLD) return;
-    told.add(peer);
-    logger.warn(
-      { peer, alarm: 'untrusted_proxy' },
-      'a request with X-Forwarded-For came from an address outside TRUSTED_PROXIES; if it is your proxy, add its range',
-    );
-  };
-}
-
-/** The guard that all callbacks pass through. */
-function openOutbound(config: Config, logger: Logger, own: OwnAddress) {
-  const { callbackAllowPrivate, callbackNat64Prefixes } = config;
-  if (callbackAllowPrivate.length > 0) {
-    logger.warn(
-      { allowed: callbackAllowPrivate, alarm: 'private_callbacks_allowed' },
-      'callbacks may reach private addresses: anyone who pays for a query can make this service call them',
-    );
-  }
-  return createOutbound({
-    ...ownAddresses(config, own),
-    trustedPairs: callbackAllowPrivate,
-    refusedRanges: callbackNat64Prefixes,
-  });
-}
-
-/** Events that a start writes have the actor `start`. */
-const startContext = (): CommandContext => {
-  const commandId = randomUUID();
-  return { commandId, requestId: null, correlationId: commandId, causationId: null, actor: 'start' };
-};

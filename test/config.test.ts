@@ -5,7 +5,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { maskUrl, shownConfig, sourcedConfig } from '../src/cli/config.ts';
-import { ConfigurationError, readConfig, SECRET_VARIABLES } from '../src/config.ts';
+import { ConfigurationError } from '../src/config/configuration-error.ts';
+import { SECRET_VARIABLES } from '../src/config/secrets.ts';
+import { readConfig } from '../src/config.ts';
 
 const faultsOf = (environment: NodeJS.ProcessEnv): Record<string, string> => {
   try {

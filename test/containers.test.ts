@@ -6,7 +6,8 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { EXIT } from '../src/cli/command.ts';
-import { readConfig, SECRET_VARIABLES } from '../src/config.ts';
+import { SECRET_VARIABLES } from '../src/config/secrets.ts';
+import { readConfig } from '../src/config.ts';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const read = (name: string): string => readFileSync(join(ROOT, name), 'utf8');

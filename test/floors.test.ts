@@ -28,6 +28,7 @@ const FLOORS = [
   'audit',
   'processes',
   'http',
+  'config',
   'config.ts',
   'identity',
   'service',

@@ -61,7 +61,8 @@ describe('the commands of the README and its pages', () => {
 
 describe('docket config --help', () => {
   it('lists every variable of the configuration', () => {
-    const inSchema = /const Environment = z\.object\(\{([\s\S]*?)^\}\);/m.exec(read('src/config.ts'))?.[1] ?? '';
+    const inSchema =
+      /export const Environment = z\.object\(\{([\s\S]*?)^\}\);/m.exec(read('src/config/environment.ts'))?.[1] ?? '';
     const variables = [...inSchema.matchAll(/^ {2}([A-Z_]+):/gm)].map(([, name]) => name ?? '');
     expect(variables.length).toBeGreaterThan(10);
     let help = '';

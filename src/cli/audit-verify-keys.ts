@@ -2,7 +2,8 @@
 
 import type { TrustedKeys } from '../audit/verify/head-keys.ts';
 import { readMasterKeys } from '../callbacks/master-keys.ts';
-import { type Config, ConfigurationError } from '../config.ts';
+import { ConfigurationError } from '../config/configuration-error.ts';
+import type { Config } from '../config.ts';
 import { parseVerifierKey } from '../events/log-note.ts';
 import { loadMasterKeyFile, masterKeyFile } from '../service/open-master-keys.ts';
 import { CliError } from './command.ts';

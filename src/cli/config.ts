@@ -1,7 +1,8 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Command } from 'commander';
-import { type Config, fileVariable, readConfig, SECRET_VARIABLES } from '../config.ts';
+import { fileVariable, SECRET_VARIABLES } from '../config/secrets.ts';
+import { type Config, readConfig } from '../config.ts';
 import { reachableHost } from '../runtime/listen.ts';
 import { masterKeyFile } from '../service/open-master-keys.ts';
 import { parseKey } from '../solana/keys.ts';

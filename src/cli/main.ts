@@ -1,7 +1,7 @@
 /** The `docket` command: one program, with one file for each command. */
 import { writeSync } from 'node:fs';
 import { Command, CommanderError } from 'commander';
-import { ConfigurationError } from '../config.ts';
+import { ConfigurationError } from '../config/configuration-error.ts';
 import { UnreadableEvent } from '../events/unreadable-event.ts';
 import { UnreadableCertificate } from '../storage/eventstoredb/connection-string.ts';
 import { StorageFailure } from '../storage/storage-failure.ts';

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { readSecretVariable } from '../config.ts';
+import { readSecretVariable } from '../config/secrets.ts';
 import { parseUrl } from '../runtime/parse-url.ts';
 import type { SolanaNetwork } from '../solana/addresses.ts';
 import { associatedTokenAddress, isAddress, NETWORKS, SOL_DECIMALS, USDC_DECIMALS } from '../solana/addresses.ts';

@@ -14,7 +14,9 @@ import {
   type PaymentTarget,
 } from '../commands/log-identity/log-identity.ts';
 import { LOG_IDENTITY_STREAM } from '../events/log-identity.ts';
-import { forgetCursor } from '../processes/after-settlement.ts';
+import { AFTER_SETTLEMENT } from '../processes/after-settlement.ts';
+import { forgetCursor } from '../processes/follow-log.ts';
+import { SOURCE_WEBHOOKS } from '../processes/sources/webhooks.ts';
 import type { Projection } from '../projections/projection.ts';
 import type { Clock } from '../runtime/instant.ts';
 import { assertNotMidCopy } from '../storage/copy-marker.ts';
@@ -67,7 +69,7 @@ export async function identifyLog(options: IdentifyLogOptions): Promise<Identifi
   assertMadeFrom(identity, await readStore.belongTo(identity.logId));
   const wrong = await discrepancies(log, readStore, before, headBefore);
   // Before the read models, so that a start killed in between finds them wrong again.
-  if (wrong.length > 0) await forgetCursor(readStore);
+  if (wrong.length > 0) for (const name of [AFTER_SETTLEMENT, SOURCE_WEBHOOKS]) await forgetCursor(readStore, name);
   for (const { projection, generation, reason } of wrong) {
     logger.error(
       { projection, generation, reason, logId: identity.logId, alarm: 'read_model_rebuilt' },

@@ -1,7 +1,7 @@
 /** The chain and receiver of the configuration, which a log is bound to. */
 
 import type { PaymentTarget } from '../commands/log-identity/log-identity.ts';
-import { ConfigurationError } from '../config.ts';
+import { ConfigurationError } from '../config/configuration-error.ts';
 import type { SolanaNetwork } from '../solana/addresses.ts';
 import { GENESIS_HASHES, NETWORKS } from '../solana/addresses.ts';
 import type { Chain } from '../solana/chain.ts';

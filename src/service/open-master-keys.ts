@@ -5,7 +5,8 @@ import { join } from 'node:path';
 import type { BaseLogger } from 'pino';
 import { type MasterKeys, MasterKeyUnreadable, readMasterKeys } from '../callbacks/master-keys.ts';
 import { introduceMasterKey, loadMasterKeyVersions, type MasterKeyPorts } from '../commands/signing-key/master-key.ts';
-import { type Config, ConfigurationError } from '../config.ts';
+import { ConfigurationError } from '../config/configuration-error.ts';
+import type { Config } from '../config.ts';
 import { createSecretFile } from '../runtime/secret-file.ts';
 import type { CommandContext } from '../storage/event-log.ts';
 

@@ -1,4 +1,6 @@
 /** How requests of this installation introduce themselves, and what they never reach: the installation itself. */
+import type { Logger } from 'pino';
+import { createOutbound } from '../callbacks/outbound/guarded-outbound.ts';
 import type { Config } from '../config.ts';
 import { API_VERSION } from '../http/v2/status.ts';
 import { reachableHost } from '../runtime/listen.ts';
@@ -19,4 +21,20 @@ export const ownAddresses = ({ adminPort, solana }: Pick<Config, 'adminPort' | '
 export function outgoingOf(config: Config) {
   const publicUrl = config.publicUrl ?? `http://${reachableHost(config.host)}:${config.port}`;
   return { userAgent: userAgentOf(publicUrl), ...ownAddresses(config, { port: config.port, publicUrl }) };
+}
+
+/** The guard that all callbacks pass through. */
+export function openOutbound(config: Config, logger: Logger, own: OwnAddress) {
+  const { callbackAllowPrivate, callbackNat64Prefixes } = config;
+  if (callbackAllowPrivate.length > 0) {
+    logger.warn(
+      { allowed: callbackAllowPrivate, alarm: 'private_callbacks_allowed' },
+      'callbacks may reach private addresses: anyone who pays for a query can make this service call them',
+    );
+  }
+  return createOutbound({
+    ...ownAddresses(config, own),
+    trustedPairs: callbackAllowPrivate,
+    refusedRanges: callbackNat64Prefixes,
+  });
 }

@@ -1,7 +1,8 @@
 /** The payment side of the chain: the connection, our two keys, and the account that receives payments. */
 import { join } from 'node:path';
 import type { Logger } from 'pino';
-import { type Config, ConfigurationError } from '../config.ts';
+import { ConfigurationError } from '../config/configuration-error.ts';
+import type { Config } from '../config.ts';
 import type { Finding } from '../http/admin/health.ts';
 import type { Undo } from '../runtime/undo.ts';
 import { associatedTokenAddress, NETWORKS } from '../solana/addresses.ts';
