@@ -6,7 +6,7 @@ import type { CaseNumber, Court } from '../courts/court.ts';
 import { findCourt, nearestCourts } from '../courts/registry.ts';
 import { CASES, type CaseDocument } from '../dockets/case-document.ts';
 import { decodeFilings, REDACTED_FILING } from '../dockets/filing-content.ts';
-import type { DocketHeader, DocketSnapshot } from '../dockets/snapshot.ts';
+import { type DocketSnapshot, UNKNOWN_HEADER } from '../dockets/snapshot.ts';
 import { isProblem } from '../errors.ts';
 import { decodeEvent } from '../events/codec.ts';
 import type { DocketEvent } from '../events/docket.ts';
@@ -267,19 +267,6 @@ function shownText({ text }: FilingVersion, withdrawn: boolean): string {
   if (text === null) return withdrawn ? '(withdrawn)' : '(removed by record)';
   return text.length <= MAX_TEXT_SHOWN ? text : `${text.slice(0, MAX_TEXT_SHOWN - 1)}…`;
 }
-
-const UNKNOWN_HEADER: DocketHeader = {
-  caseName: null,
-  caseNameSecondary: null,
-  caseNameSecondaryLanguage: null,
-  caseType: null,
-  natureOfProceeding: null,
-  cause: null,
-  assignedJudge: null,
-  referredJudge: null,
-  dateFiled: null,
-  dateClosed: null,
-};
 
 async function exportCase(storage: ImportStorage, context: CliContext, code: string, number: string): Promise<void> {
   const { court, stream, document } = await findNamedCase(storage, code, number);

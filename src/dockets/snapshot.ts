@@ -47,6 +47,20 @@ export interface DocketHeader {
   readonly dateClosed: string | null;
 }
 
+/** Says nothing, and so changes nothing. */
+export const UNKNOWN_HEADER: DocketHeader = {
+  caseName: null,
+  caseNameSecondary: null,
+  caseNameSecondaryLanguage: null,
+  caseType: null,
+  natureOfProceeding: null,
+  cause: null,
+  assignedJudge: null,
+  referredJudge: null,
+  dateFiled: null,
+  dateClosed: null,
+};
+
 export type DocumentIdentifierType =
   | 'pacer_doc_id'
   | 'acms_document_guid'

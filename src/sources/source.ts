@@ -45,6 +45,17 @@ export const SOURCE_FAULTS = [
 ] as const;
 export type SourceFault = (typeof SOURCE_FAULTS)[number];
 
+/** They say nothing about the case that was asked for, and any other case would meet them, too. */
+export const FAULTS_BEFORE_ANY_CASE: ReadonlySet<SourceFault> = new Set<SourceFault>([
+  'throttled',
+  'blocked',
+  'budget',
+  'unauthorised',
+  'open',
+  'paused',
+  'interrupted',
+]);
+
 export interface Fault {
   readonly fault: SourceFault;
   /** For operators: no secret, no text of the source longer than 200 characters. */

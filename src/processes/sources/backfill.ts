@@ -12,7 +12,7 @@ import { sourceStream } from '../../events/source.ts';
 import { BACKFILLS, type Backfill, WATCHED_CASES } from '../../projections/watched-cases.ts';
 import { type Clock, MICROS_PER_SECOND, type Micros } from '../../runtime/instant.ts';
 import { pause } from '../../runtime/pause.ts';
-import type { SourceFault } from '../../sources/source.ts';
+import { FAULTS_BEFORE_ANY_CASE } from '../../sources/source.ts';
 import type { EventLog } from '../../storage/event-log.ts';
 import type { ReadStore } from '../../storage/read-store.ts';
 import { Trouble } from '../../storage/trouble.ts';
@@ -67,17 +67,6 @@ const LONGEST_PAUSE_MS = 5_000;
 const SHORTEST_PAUSE_MS = 20;
 /** Looks in a row that may break off at one case before it is passed over, to be looked at again by cadence. */
 const MOST_TRIES = 3;
-
-/** The next case would fare no better, and this one is not to blame: the order waits. */
-const WAITS: ReadonlySet<SourceFault> = new Set([
-  'throttled',
-  'blocked',
-  'budget',
-  'unauthorised',
-  'open',
-  'paused',
-  'interrupted',
-]);
 
 export function createBackfill(options: BackfillOptions): BackfillProcess {
   const { log, readStore, desk, clock, logger, owner } = options;
@@ -154,7 +143,7 @@ export function createBackfill(options: BackfillOptions): BackfillProcess {
     const because = look && 'because' in look ? look.because : null;
     if (!because) return null;
     const waits = Math.max(clock.now() + MICROS_PER_SECOND, because.retryAt ?? clock.now() + REST);
-    if (WAITS.has(because.fault)) return waits;
+    if (FAULTS_BEFORE_ANY_CASE.has(because.fault)) return waits;
     return tried() >= MOST_TRIES ? null : waits;
   }
 

@@ -12,7 +12,7 @@ import { type LiveSourceName, sourceStream } from '../../events/source.ts';
 import { WATCHED_CASES } from '../../projections/watched-cases.ts';
 import { type Clock, type Instant, latest, MICROS_PER_SECOND, type Micros, toInstant } from '../../runtime/instant.ts';
 import { pause } from '../../runtime/pause.ts';
-import type { Fault, Look, SourceFault } from '../../sources/source.ts';
+import { FAULTS_BEFORE_ANY_CASE, type Fault, type Look, type SourceFault } from '../../sources/source.ts';
 import { paceOf, urgency } from '../../sources/watch-plan.ts';
 import type { EventLog } from '../../storage/event-log.ts';
 import type { ReadStore } from '../../storage/read-store.ts';
@@ -68,27 +68,12 @@ const CASES_A_READING = 10_000;
 const LONGEST_PAUSE_MS = 15_000;
 const SHORTEST_PAUSE_MS = 20;
 
-/** The next case would fare no better: the whole source rests. */
-const OF_SOURCE: ReadonlySet<SourceFault> = new Set([
+/** The whole source rests. */
+const OF_SOURCE: ReadonlySet<SourceFault> = new Set<SourceFault>([
+  ...FAULTS_BEFORE_ANY_CASE,
   'connection',
   'timeout',
   'unavailable',
-  'throttled',
-  'blocked',
-  'budget',
-  'unauthorised',
-  'open',
-  'paused',
-  'interrupted',
-]);
-/** Says nothing about the case. After the others it goes to the end of the line, or it would hold up all the rest. */
-const NOT_OF_CASE: ReadonlySet<SourceFault> = new Set([
-  'throttled',
-  'blocked',
-  'budget',
-  'unauthorised',
-  'open',
-  'interrupted',
 ]);
 
 interface Lane {
@@ -244,16 +229,17 @@ export function createCaseWatch(options: CaseWatchOptions): CaseWatch {
     const because: Fault | null = 'because' in look ? look.because : null;
     if (because && isOfSource(because, item.source)) {
       lane.restsUntil = Math.max(now + SHORTEST_REST, because.retryAt ?? now + REST);
-      if (NOT_OF_CASE.has(because.fault)) {
+      if (because.fault === 'paused') return;
+      // After a fault that may be of this case it goes to the end of the line, or it would hold up all the others.
+      if (FAULTS_BEFORE_ANY_CASE.has(because.fault)) {
         // It is still the most urgent, and is continued first.
         lane.queue.unshift(item);
         return;
       }
-      if (because.fault === 'paused') return;
     }
     const failed = (failures.get(item.stream) ?? 0) + 1;
     failures.set(item.stream, failed);
-    // A wanted case has its own, growing pause; so a source is not asked all day about a number that nobody has.
+    // A wanted case has its own, growing pause; so a source is not asked all day about a number that it does not know.
     await away.leave(item.stream, now, item.isWanted ? item.every : backOff(failed));
   }
 

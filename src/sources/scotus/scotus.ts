@@ -2,8 +2,10 @@
  * The Supreme Court of the United States (docs/design/sources.md#supreme-court): one public file for each case, which is
  * always the whole docket. It is asked for conditionally, and no faster than the Court's manners allow.
  */
+
 import { createHash } from 'node:crypto';
 import type { Court } from '../../courts/court.ts';
+import { UNKNOWN_HEADER } from '../../dockets/snapshot.ts';
 import { type Clock, MICROS_PER_MS, MICROS_PER_SECOND, type Micros, toInstant } from '../../runtime/instant.ts';
 import { pause } from '../../runtime/pause.ts';
 import type { ReadStore } from '../../storage/read-store.ts';
@@ -168,18 +170,7 @@ const unchanged = ({ court, caseNumber }: AskedCase, askedAt: string) => ({
   court,
   caseNumber,
   aliases: [],
-  header: {
-    caseName: null,
-    caseNameSecondary: null,
-    caseNameSecondaryLanguage: null,
-    caseType: null,
-    natureOfProceeding: null,
-    cause: null,
-    assignedJudge: null,
-    referredJudge: null,
-    dateFiled: null,
-    dateClosed: null,
-  },
+  header: UNKNOWN_HEADER,
   parties: [],
   crossReferences: [],
   entries: [],
