@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import type { Logger } from 'pino';
 import type { Purchase } from '../commands/payment/payment.ts';
 import type { PurchasePorts, Purchasing } from '../commands/purchase/contract.ts';
-import { createPurchasing } from '../commands/purchase/purchase.ts';
+import { createPurchasing } from '../commands/purchase/purchasing.ts';
 import type { SponsorBudget } from '../commands/purchase/sponsor-budget.ts';
 import type { Problem } from '../errors.ts';
 import type { PaymentEvent } from '../events/payment.ts';

@@ -6,7 +6,7 @@ import { createApproveInstruction, createTransferInstruction } from '@solana/spl
 import { Keypair } from '@solana/web3.js';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { FAILED_OF_A_SITE, FIRST_OF_A_SITE } from '../../src/commands/purchase/first-payments.ts';
-import { createPurchasing } from '../../src/commands/purchase/purchase.ts';
+import { createPurchasing } from '../../src/commands/purchase/purchasing.ts';
 import { SponsorBudget } from '../../src/commands/purchase/sponsor-budget.ts';
 import { createClientAddresses } from '../../src/http/client-address.ts';
 import type { SendOutcome } from '../../src/solana/chain.ts';

@@ -4,7 +4,7 @@
  */
 import { SystemProgram } from '@solana/web3.js';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { createPurchasing } from '../../src/commands/purchase/purchase.ts';
+import { createPurchasing } from '../../src/commands/purchase/purchasing.ts';
 import { SETTLEMENT_FAILURES_PER_HOUR } from '../../src/commands/purchase/wallet-limits.ts';
 import { createPayloadHousekeeping } from '../../src/processes/payload-housekeeping.ts';
 import { MICROS_PER_SECOND, systemClock } from '../../src/runtime/instant.ts';

@@ -12,7 +12,7 @@ import type { Logger } from 'pino';
 import { ingestDocket } from '../../src/commands/docket/ingest.ts';
 import { handleWithRetry } from '../../src/commands/handle.ts';
 import type { PurchasePorts } from '../../src/commands/purchase/contract.ts';
-import { createPurchasing } from '../../src/commands/purchase/purchase.ts';
+import { createPurchasing } from '../../src/commands/purchase/purchasing.ts';
 import { sourceToken } from '../../src/commands/source-token/source-token.ts';
 import { newSourceToken, sourceTokenHash } from '../../src/commands/source-token/token.ts';
 import { operatorStream, sourceSubject } from '../../src/events/operator.ts';

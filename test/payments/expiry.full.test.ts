@@ -1,6 +1,6 @@
 /** Payments whose blockhash ends before they land: what only waiting can decide. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createPurchasing } from '../../src/commands/purchase/purchase.ts';
+import { createPurchasing } from '../../src/commands/purchase/purchasing.ts';
 import { freeze } from './freezing.ts';
 import { until } from './steering.ts';
 import { answerFor, openWorld, type World } from './world.ts';

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import type { Keypair } from '@solana/web3.js';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { PurchasePorts } from '../../src/commands/purchase/contract.ts';
-import { createPurchasing } from '../../src/commands/purchase/purchase.ts';
+import { createPurchasing } from '../../src/commands/purchase/purchasing.ts';
 import { paymentIdentifierStream } from '../../src/events/payment.ts';
 import { identifierHashOf } from '../../src/http/x402/payment-identifier.ts';
 import { MICROS_PER_SECOND, systemClock } from '../../src/runtime/instant.ts';

@@ -4,7 +4,7 @@ import type { Keypair } from '@solana/web3.js';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { load } from '../../src/commands/handle.ts';
 import { payment } from '../../src/commands/payment/payment.ts';
-import { createPurchasing } from '../../src/commands/purchase/purchase.ts';
+import { createPurchasing } from '../../src/commands/purchase/purchasing.ts';
 import { applyKeyCall } from '../../src/commands/signing-key/paid-call.ts';
 import { rotateSigningKey } from '../../src/commands/signing-key/use.ts';
 import { ResultHandedOut } from '../../src/events/payment.ts';

@@ -1,6 +1,6 @@
 /** After a long outage an endpoint may have forgotten what became of a payment: then "unknown" does not mean "never". */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createPurchasing } from '../../src/commands/purchase/purchase.ts';
+import { createPurchasing } from '../../src/commands/purchase/purchasing.ts';
 import { dyingAt, until } from './steering.ts';
 import { openWorld, type World } from './world.ts';
 

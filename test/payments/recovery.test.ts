@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Keypair } from '@solana/web3.js';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { createPurchasing } from '../../src/commands/purchase/purchase.ts';
+import { createPurchasing } from '../../src/commands/purchase/purchasing.ts';
 import { MICROS_PER_SECOND, systemClock } from '../../src/runtime/instant.ts';
 import { steadyClock } from '../../src/runtime/steady-clock.ts';
 import type { Chain } from '../../src/solana/chain.ts';

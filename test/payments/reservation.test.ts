@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { createPurchasing } from '../../src/commands/purchase/purchase.ts';
+import { createPurchasing } from '../../src/commands/purchase/purchasing.ts';
 import { giveBack, RESERVATION_WINDOW, reserve } from '../../src/commands/purchase/reservation.ts';
 import { WaitingLines } from '../../src/commands/purchase/waiting-lines.ts';
 import { countSettlementFailure } from '../../src/commands/purchase/wallet-limits.ts';

@@ -3,7 +3,7 @@ import { EventEmitter, once } from 'node:events';
 import type { Keypair } from '@solana/web3.js';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { PurchasePorts, Purchasing } from '../../src/commands/purchase/contract.ts';
-import { createPurchasing } from '../../src/commands/purchase/purchase.ts';
+import { createPurchasing } from '../../src/commands/purchase/purchasing.ts';
 import type { RequestedCallback } from '../../src/commands/purchase/query-run.ts';
 import { MICROS_PER_SECOND, systemClock } from '../../src/runtime/instant.ts';
 import { ChainUnavailable } from '../../src/solana/chain.ts';

@@ -10,7 +10,7 @@ import { ExactSvmScheme } from '@x402/svm/exact/client';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { pino } from 'pino';
 import type { PurchasePorts, Purchasing } from '../../src/commands/purchase/contract.ts';
-import { createPurchasing } from '../../src/commands/purchase/purchase.ts';
+import { createPurchasing } from '../../src/commands/purchase/purchasing.ts';
 import type { QueryAnswer } from '../../src/commands/purchase/query-run.ts';
 import { type Problem, problem } from '../../src/errors.ts';
 import type { AddressLimit } from '../../src/http/address-limit.ts';

@@ -4,7 +4,7 @@
  */
 import type { Keypair } from '@solana/web3.js';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { createPurchasing } from '../../src/commands/purchase/purchase.ts';
+import { createPurchasing } from '../../src/commands/purchase/purchasing.ts';
 import { MICROS_PER_SECOND } from '../../src/runtime/instant.ts';
 import { readRecorded } from '../../src/tracing/traceparent.ts';
 import { createTracer, type Tracer } from '../../src/tracing/tracer.ts';

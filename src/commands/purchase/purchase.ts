@@ -2,14 +2,13 @@
  * One request, its payment and its answer (docs/design/request-checks.md#order-of-checks). The process may die at any
  * step. Before the claim is appended, nothing can be charged; after it, recovery completes the payment.
  */
-import { setMaxListeners } from 'node:events';
+
 import { type ErrorCode, isProblem, type Problem, problem, statusOf } from '../../errors.ts';
 import { paymentStream } from '../../events/payment.ts';
 import { problemOf } from '../../failure-problem.ts';
 import { transactionId, withFeePayerSignature } from '../../solana/verify-transaction.ts';
 import { type CommandContext, RevisionConflict } from '../../storage/event-log.ts';
-import { StorageFailure } from '../../storage/storage-failure.ts';
-import { annotate, inSpan } from '../../tracing/span.ts';
+import { inSpan } from '../../tracing/span.ts';
 import { handle, type Loaded, load } from '../handle.ts';
 import { sealAnswer } from '../payment/answer.ts';
 import { type ChainCheckPorts, checkOnChain, endsTooSoon } from '../payment/chain-checks.ts';
@@ -24,22 +23,14 @@ import {
   payment,
 } from '../payment/payment.ts';
 import { settle } from '../payment/settlement.ts';
-import type {
-  KeyCallContext,
-  PurchaseOutcome,
-  PurchasePorts,
-  PurchaseRequest,
-  Purchasing,
-  Timings,
-} from './contract.ts';
+import type { KeyCallContext, PurchaseOutcome, PurchasePorts, PurchaseRequest, Timings } from './contract.ts';
 import { boughtBefore, settledWith } from './earlier.ts';
-import { type FirstOutcome, type FirstPayment, FirstPayments } from './first-payments.ts';
-import { ProvenWallets } from './proven-wallets.ts';
+import type { FirstOutcome, FirstPayment, FirstPayments } from './first-payments.ts';
 import { nobodyWaits, QUERY_DEADLINE_MS, type QueryAnswer, runQuery, stopping } from './query-run.ts';
 import type { Patience } from './reservation.ts';
 import { pausedProblem } from './sponsor-budget.ts';
-import { UNKNOWN_BLOCKHASHES, UnknownBlockhashes } from './unknown-blockhashes.ts';
-import { type EndTurn, WaitingLines } from './waiting-lines.ts';
+import { UNKNOWN_BLOCKHASHES } from './unknown-blockhashes.ts';
+import type { EndTurn, WaitingLines } from './waiting-lines.ts';
 import type { RateLimitState } from './wallet-limits.ts';
 import { WalletReservation, type WalletReservationPorts } from './wallet-reservation.ts';
 
@@ -50,71 +41,7 @@ export const REBROADCAST_MS = 2_000;
 /** A payment that waited longer than this before its query is checked again. */
 const LONG_WAIT_MS = 1_000;
 
-/** Creates the purchasing service: everything that is sold here goes through it. */
-export function createPurchasing(purchasePorts: PurchasePorts): Purchasing {
-  const proven = new ProvenWallets(purchasePorts);
-  const ports: RunPorts = {
-    ...purchasePorts,
-    proven,
-    firstPayments: new FirstPayments({ ...purchasePorts, proven, mint: purchasePorts.payee.mint }),
-    lines: new WaitingLines(),
-    unknownBlockhashes: new UnknownBlockhashes(purchasePorts),
-    walletQueries: new WaitingLines(QUERIES_OF_A_WALLET),
-    clientQueries: new WaitingLines(QUERIES_OF_A_CLIENT),
-  };
-  const underway = new Set<string>();
-  // Every waiting request adds a listener.
-  setMaxListeners(0, ports.draining);
-  return {
-    underway,
-    buy: (request) =>
-      inSpan(
-        'purchase',
-        () => noted(buy(request)),
-        () => ({ attributes: attributesOf(request) }),
-      ),
-  };
-
-  async function buy(request: PurchaseRequest): Promise<PurchaseOutcome> {
-    const run = new PurchaseRun(ports, request);
-    const { messageHash } = request.transaction;
-    try {
-      const known = await run.repeat();
-      if (known) return known;
-      // The same request is already running: count nothing and run no second query.
-      if (underway.has(messageHash)) return await run.refuseCopy();
-      underway.add(messageHash);
-      try {
-        return await run.run();
-      } finally {
-        run.end();
-        underway.delete(messageHash);
-      }
-    } catch (error) {
-      // Errors after the claim are handled where they occur, so nothing was claimed here.
-      const refused = await run.refuse(problemOf(error));
-      if (!(error instanceof StorageFailure)) throw error;
-      ports.logger.error({ err: error, requestId: request.requestId }, 'a paid request met failing storage');
-      return refused;
-    }
-  }
-}
-
-const attributesOf = ({ requestId, endpoint, dialect, transaction }: PurchaseRequest) => ({
-  'docket.request_id': requestId,
-  'docket.endpoint': endpoint,
-  'docket.payment.dialect': dialect,
-  'docket.wallet': transaction.wallet,
-});
-
-async function noted(buying: Promise<PurchaseOutcome>): Promise<PurchaseOutcome> {
-  const outcome = await buying;
-  annotate('docket.purchase.outcome', outcome.outcome);
-  if (outcome.outcome === 'refused') annotate('docket.error.code', outcome.problem.problem);
-  return outcome;
-}
-
-type RunPorts = PurchasePorts &
+export type RunPorts = PurchasePorts &
   WalletReservationPorts &
   ChainCheckPorts & {
     readonly firstPayments: FirstPayments;
@@ -126,8 +53,7 @@ type RunPorts = PurchasePorts &
     readonly clientQueries: WaitingLines;
   };
 
-const QUERIES_OF_A_WALLET = 4;
-const QUERIES_OF_A_CLIENT = 16;
+export const QUERIES_OF_A_WALLET = 4;
 
 const queriesUnderWay = (): Problem =>
   problem(
@@ -136,7 +62,7 @@ const queriesUnderWay = (): Problem =>
     'Too many queries of this wallet or address are under way; wait until they are answered.',
   );
 
-class PurchaseRun {
+export class PurchaseRun {
   readonly #ports: RunPorts;
   readonly #request: PurchaseRequest;
   readonly #stream: string;
