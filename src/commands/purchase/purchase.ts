@@ -2,7 +2,6 @@
  * One request, its payment and its answer (docs/design/request-checks.md#order-of-checks). The process may die at any
  * step. Before the claim is appended, nothing can be charged; after it, recovery completes the payment.
  */
-
 import { type ErrorCode, isProblem, type Problem, problem, statusOf } from '../../errors.ts';
 import { paymentStream } from '../../events/payment.ts';
 import { problemOf } from '../../failure-problem.ts';
