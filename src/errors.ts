@@ -87,10 +87,10 @@ export const ERROR_CATALOGUE = {
     'Pay using the terms in the PAYMENT-REQUIRED header with an x402 client and repeat the request; no account is needed.',
     {
       known:
-        'For a query on a case: whether the case is known here. If false, the paid call would return 404 without a charge. Null while unknown.',
+        'For a query on a case: whether the case is known here. If false and source is null, the paid call returns 404 without a charge; if a source is named, it is asked first. Null while unknown.',
       cache_age_seconds: 'For a known case: seconds since its source was last read.',
       source:
-        'For a known case: the source that brought its docket last. imported: from files; the court is not queried live.',
+        'For a known case: the source that brought its docket last; imported: from files. For an unknown case: the source that the paid call asks; null if none covers the court.',
       cases: 'For a batch: these three members for each query, in order.',
       charging: 'For a batch: what it costs if queries fail.',
       sponsorship_paused_for:

@@ -1,6 +1,7 @@
 /**
- * The one door to the log: loads, decides, appends at exactly the revision that was read, and repeats that append until
- * its outcome is known (docs/design/event-log.md#unknown-outcomes). Commands and processes append nowhere else.
+ * The one door to the log: loads, decides, and appends at exactly the revision that was read. `record` repeats an append
+ * until its outcome is known; `handle` appends once, for callers that decide again anyway
+ * (docs/design/event-log.md#unknown-outcomes). Commands and processes append nowhere else.
  */
 import { setTimeout as wait } from 'node:timers/promises';
 import { decodeEvent } from '../events/codec.ts';

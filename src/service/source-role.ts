@@ -1,5 +1,5 @@
 /**
- * The role `sources`: what asks live sources, follows what is new, and keeps cases fresh (docs/design/sources.md). Every
+ * The role `sources`: what asks live sources, follows what is new, and keeps cases fresh (docs/design/sources.md#port). Every
  * request to a source leaves through one client.
  */
 import { randomUUID } from 'node:crypto';
