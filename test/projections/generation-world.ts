@@ -7,7 +7,7 @@ import { Command } from 'commander';
 import { pino } from 'pino';
 import { vi } from 'vitest';
 import { type CliContext, CliError, EXIT } from '../../src/cli/command.ts';
-import { createProjectionsCommand } from '../../src/cli/projections.ts';
+import { createProjectionsCommand } from '../../src/cli/projections/projections.ts';
 import type { DomainEvent } from '../../src/events/event.ts';
 import { type GenerationKeeper, startGenerationKeeper } from '../../src/projections/generation-keeper.ts';
 import type { Projection } from '../../src/projections/projection.ts';

@@ -1,0 +1,4 @@
+/** `docket sources`, on the embedded storage. */
+import { sourcesCases } from './cases.ts';
+
+sourcesCases();
