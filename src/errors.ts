@@ -123,7 +123,7 @@ export const ERROR_CATALOGUE = {
   ),
   wallet_banned: entry(
     403,
-    'Nothing is sold to this wallet any more.',
+    'This wallet is banned.',
     'Do not pay again with this wallet: it is refused until we lift the ban. What it has bought stays free at its Content-Location, and its callbacks are still delivered.',
   ),
   court_not_allowed: entry(

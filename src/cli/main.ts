@@ -83,6 +83,7 @@ export async function main(argv: readonly string[], context: CliContext = proces
     const heading = helpGroupOf(command);
     if (heading !== undefined) program.commands.at(-1)?.helpGroup(heading);
   }
+  for (const command of program.commands) rejectUnknown(command, 'docket');
   try {
     await program.parseAsync([...argv], { from: 'user' });
     return EXIT.ok;
@@ -99,8 +100,21 @@ export const VERSION = '2.0.1';
 
 /** Runs before any option is read, so that `docket nonsense --help` fails. */
 function unknownCommand(name: string, argv: readonly string[], context: CliContext): number {
-  const hint = `Use one of ${Object.keys(COMMANDS).join(', ')}. See docket --help.`;
-  return explain(new CliError(`Unknown command '${name}'.`, hint), context, argv.includes('--json'));
+  return explain(unknownIn('docket', name, Object.keys(COMMANDS)), context, argv.includes('--json'));
+}
+
+const unknownIn = (group: string, name: string, known: readonly string[]): CliError =>
+  new CliError(`Unknown command '${name}'.`, `Use one of ${known.join(', ')}. See ${group} --help.`);
+
+/** A group of commands reports an unknown one as `docket` does, with the hint in JSON too. */
+function rejectUnknown(command: Command, parent: string): void {
+  const path = `${parent} ${command.name()}`;
+  for (const sub of command.commands) rejectUnknown(sub, path);
+  const known = command.commands.map((sub) => sub.name());
+  if (known.length === 0) return;
+  command.on('command:*', ([name = '']: readonly string[]) => {
+    throw unknownIn(path, name, known);
+  });
 }
 
 /** Prints an error as JSON. stdout may be what failed. */

@@ -27,6 +27,26 @@ describe('a property name of every object', () => {
   );
 });
 
+describe('an unknown command', () => {
+  it.each([
+    ['bogus', /^Unknown command 'bogus'\.\nUse one of serve, .*\. See docket --help\.\n$/],
+    ['sources bogus', /^Unknown command 'bogus'\.\nUse one of .*\bbackfill\b.*\. See docket sources --help\.\n$/],
+    ['wallets bogus --reason x', /^Unknown command 'bogus'\.\nUse one of .*\bban\b.*\. See docket wallets --help\.\n$/],
+  ])('names the known ones of its group: docket %s', async (line, expected) => {
+    const { context, written } = collecting();
+    expect(await main(line.split(' '), context)).toBe(EXIT.usage);
+    expect(written()).toMatch(expected);
+  });
+
+  it('of a group is one JSON object with --json', async () => {
+    const { context } = collecting();
+    expect(await main(['sources', 'bogus', '--json'], context)).toBe(EXIT.usage);
+    expect(JSON.parse(String((context.stdout as PassThrough).read()))).toEqual({
+      error: { message: "Unknown command 'bogus'.", hint: expect.stringContaining('See docket sources --help.') },
+    });
+  });
+});
+
 describe('docket --help', () => {
   it('lists every command once, under headings of what operators and callers do', async () => {
     const { context, written } = collecting();

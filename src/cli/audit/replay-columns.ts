@@ -134,7 +134,7 @@ const STREAM_WIDTHS: Readonly<Record<Family, number>> = {
   all: 32,
 };
 
-/** The mark of an event that does not hold, before its line. */
+/** The mark of an invalid event, before its line. */
 const mark = (problem: string | null): string => (problem === null ? ' ' : '!');
 
 export interface ReplayLines {

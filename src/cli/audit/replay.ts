@@ -1,4 +1,4 @@
-/** `docket audit replay`: prints events in log order, and marks those that do not hold. */
+/** `docket audit replay`: prints events in log order, and marks invalid ones. */
 import type { Command } from 'commander';
 import { Option } from 'commander';
 import { z } from 'zod';
@@ -62,7 +62,7 @@ function readAsked(word: string, { wallet, request, stream, type, ...times }: Re
 export const addAuditReplayCommand: AddCommand = (audit: Command, context) => {
   audit
     .command('replay')
-    .description('Print events in the order of the log, and mark those that do not hold.')
+    .description('Print events in the order of the log, and mark invalid events.')
     .argument('<family>', `which streams: ${Object.keys(FAMILIES).join(', ')}`)
     .option('--wallet <address>', 'only streams of this wallet')
     .option('--request <id>', 'only this request: its payment, its deliveries, and what else it caused')
@@ -77,14 +77,14 @@ export const addAuditReplayCommand: AddCommand = (audit: Command, context) => {
     .addOption(
       new Option(
         '--json',
-        'one JSON object per line: stream, revision, position, type, recordedAt, data, id, hash and the other hashed fields; problem if it does not hold',
+        'one JSON object per line: stream, revision, position, type, recordedAt, data, id, hash and the other hashed fields; problem, if the event is invalid',
       ),
     )
     .addHelpText(
       'after',
       `
-Checks revisions and hashes as it reads. What does not hold is marked with ! and printed regardless of --type, --from
-and --to; the exit code is then 1. docket audit verify checks everything else.
+Checks revisions and hashes as it reads. Invalid events are marked with ! and printed regardless of
+--type, --from and --to; the exit code is then 1. docket audit verify checks everything else.
 
 Examples:
   $ docket audit replay payments
@@ -129,7 +129,7 @@ async function run(log: EventLog, asked: Replay, context: CliContext, json: bool
   if (!json) print(context, countsOf(events, streams.size));
   if (wrong > 0)
     throw new FoundWrong(
-      `${numbered(wrong, 'event does', 'events do')} not hold${json ? '' : ', marked with !'}.`,
+      `${numbered(wrong, 'event is', 'events are')} invalid${json ? '' : ', marked with !'}.`,
       'docket audit verify lists every breach. Restore the log from a backup; do not edit it.',
     );
 }

@@ -190,7 +190,11 @@ function refused(name: string, rejection: MoveRejection): CliError {
     case 'not_building':
       return noRebuild(name);
     case 'no_previous':
-      return new CliError(`There is no generation of ${name} to return to.`, `None is kept beside. ${see}`, EXIT.found);
+      return new CliError(
+        `There is no generation of ${name} to return to.`,
+        `No earlier generation is kept. ${see}`,
+        EXIT.found,
+      );
     case 'rolled_back':
       return new CliError(`Readers of ${name} were moved back already.`, see, EXIT.found);
     case 'moving':

@@ -33,7 +33,7 @@ export const createProjectionsCommand =
       .addHelpText('after', HELP);
     group
       .command('list')
-      .description('List all projections: generation, lag, documents, and what is built or kept beside.')
+      .description('List all projections: active generation, lag, documents, and generations being built or kept.')
       .option('--json', 'one JSON object per line')
       .addHelpText(
         'after',

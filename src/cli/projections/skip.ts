@@ -17,7 +17,7 @@ interface SkipOptions extends ActOptions {
 
 export function addSkipCommand(group: Command, context: CliContext, setup: ProjectionsSetup): void {
   withActOptions(group.command('skip'))
-    .description('Let a projection go on without the event at which it is halted. Its documents then lack that event.')
+    .description('Skip the event at which a projection is halted. The event is then missing from its documents.')
     .argument('<name>', 'the projection')
     .requiredOption('--position <position>', 'position of the event, as `status` and /readyz show it')
     .option('--json', 'one JSON object')

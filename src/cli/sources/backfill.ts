@@ -51,7 +51,7 @@ Examples:
 export function addBackfill(group: Command, context: CliContext, open: OpenStorage): void {
   group
     .command('backfill')
-    .description('Have known cases looked at from their beginning; follow, list or cancel such orders.')
+    .description('Look at known cases from their beginning; follow, list or cancel backfills.')
     .option('--courts <list>', 'court codes, separated by commas (default: every court of a source)')
     .option('--since <day>', 'only cases with a filing or change since this day, e.g. 2026-03-01')
     .option('--reason <text>', 'why; recorded in the log. Needed to order and to cancel')

@@ -25,7 +25,7 @@ interface BanOptions extends ActOptions {
 /** Adds both commands to `docket wallets`. */
 export function addWalletsBan(group: Command, context: CliContext, open: OpenWalletStorage): void {
   withActOptions(group.command('ban'))
-    .description('Sell nothing to a wallet any more.')
+    .description('Ban a wallet: reject its payments.')
     .argument('<address>', 'address of the wallet')
     .option('--unseen', 'also if the wallet never presented a payment')
     .option('--json', 'one JSON object')

@@ -1,5 +1,5 @@
 /**
- * Given logs whose rows were changed behind the service's back, `docket audit replay` marks what does not hold and goes
+ * Given logs whose rows were changed behind the service's back, `docket audit replay` marks invalid events and goes
  * on. Given the events of payments and callbacks, it shows those of one request.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -174,7 +174,7 @@ it.each([
     expect([code, wrong]).toEqual([EXIT.found, [expected]]);
   }
   const { code, out, err } = await run('all');
-  expect([code, err]).toEqual([EXIT.found, expect.stringMatching(/^1 event does not hold, marked with !\.\n.*backup/)]);
+  expect([code, err]).toEqual([EXIT.found, expect.stringMatching(/^1 event is invalid, marked with !\.\n.*backup/)]);
   expect(out.split('\n').filter((line) => line.startsWith('!'))).toHaveLength(1);
 });
 
@@ -190,7 +190,7 @@ it('an unreadable event is one line, and what follows it is printed', async () =
     ),
   );
   expect(out).toMatch(/9 events in 5 streams\n$/);
-  expect(err).toMatch(/^2 events do not hold, marked with !\.\n/);
+  expect(err).toMatch(/^2 events are invalid, marked with !\.\n/);
 });
 
 it('on a terminal a line is never longer than the terminal is wide', async () => {
