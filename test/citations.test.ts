@@ -51,8 +51,11 @@ const unwrapped = (text: string): string => text.replace(/(,| and)\n\s*(?:\*|\/\
 
 describe('a citation of the design', () => {
   it('is always a path with a heading, never the bare name of a page or the number of a section', () => {
-    const bare =
-      /(?<![/\w-])(?:architecture|event-log|payments|callbacks|dockets|request-checks|mcp|operations|interface)\.md\b|\b[Ss]pecification \d/g;
+    const names = design.map((path) => path.slice('docs/design/'.length, -'.md'.length)).join('|');
+    const bare = new RegExp(
+      String.raw`\bdocs/design/[\w-]+\.md\b(?!#\w)|(?<![/\w-])(?:${names})\.md\b|\b[Ss]pecification \d`,
+      'g',
+    );
     const found = code
       .filter((path) => path !== 'test/citations.test.ts' && !path.startsWith('test/engines/'))
       .flatMap((path) => [...read(path).matchAll(bare)].map(([name]) => `${path}: ${name}`));

@@ -64,6 +64,19 @@ describe('the floors of src', () => {
   });
 });
 
+describe('the table of floors in ARCHITECTURE.md', () => {
+  it('names each floor once, from the top down', () => {
+    const text = readFileSync(join(SOURCE, '../ARCHITECTURE.md'), 'utf8');
+    const section = /^## Floors\n(.*?)^## /ms.exec(text)?.[1] ?? '';
+    const rows = section.split('\n').filter((line) => line.startsWith('| `src/'));
+    const named = rows.flatMap((row) =>
+      [...(row.split('|')[1] ?? '').matchAll(/`src\/([^`]+)`/g)].map(([, name]) => name),
+    );
+    // Folders of the same rule share a row, highest first.
+    expect(named).toEqual(FLOORS.toReversed());
+  });
+});
+
 describe('the event log', () => {
   const APPENDS = /\bappend\s*(?:\?\.)?\(|\.append\b|\bprepareAppend\b/;
   const textOf = (file: string): string => readFileSync(join(SOURCE, file), 'utf8');
