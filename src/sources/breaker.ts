@@ -37,11 +37,13 @@ const FAILING: ReadonlySet<SourceFault> = new Set([
   'unavailable',
   'unreadable',
   'refused_address',
+  // Nothing was shown: it may refuse this service altogether.
+  'forbidden',
 ]);
 /** Faults of the account: they open the breaker at once. */
 const ACCOUNT: ReadonlySet<SourceFault> = new Set(['blocked', 'unauthorised']);
 /** The source answered, and as it should: it works, whatever it said of this one request. */
-const ANSWERED: ReadonlySet<SourceFault> = new Set(['throttled', 'forbidden', 'bad_request']);
+const ANSWERED: ReadonlySet<SourceFault> = new Set(['throttled', 'bad_request']);
 
 /** Faults that one case may have for itself, e.g. by its size: in a closed breaker, only one look of each counts. */
 const OF_ONE_CASE: ReadonlySet<SourceFault> = new Set(['timeout', 'too_large', 'unreadable']);

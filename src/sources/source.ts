@@ -30,7 +30,7 @@ export const SOURCE_FAULTS = [
   'budget',
   /** 401: the credential is missing or wrong. */
   'unauthorised',
-  /** 403: this credential may not see that. */
+  /** 403: this service, or its credential, may not see that. */
   'forbidden',
   /** 400: a request that the source does not understand is a fault of this service. */
   'bad_request',

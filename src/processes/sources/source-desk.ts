@@ -172,7 +172,7 @@ class Desk implements RunningDesk {
           ingest,
         },
       );
-      if (!signal.aborted || !('because' in look)) seen = 'because' in look ? look.because.fault : null;
+      if (!signal.aborted || !('because' in look)) seen = faultIn(look);
       if (seen === 'budget') heldBack?.(name, 'budget');
       observe?.(name, shared.priority, look.look, (clock.now() - startedAt) / MICROS_PER_MS / 1_000);
       if (look.look === 'failed' && seen !== null) await this.#recordFailure(name, known, seen);
@@ -197,6 +197,13 @@ class Desk implements RunningDesk {
       standings.report({ ...report, standing: 'misconfigured', why: state.fault });
     else standings.report({ ...report, standing: 'failing', why: state.fault });
   }
+}
+
+/** A source that showed all that it may show works. */
+function faultIn(look: Look): SourceFault | null {
+  if (!('because' in look)) return null;
+  const { fault } = look.because;
+  return look.look === 'partial' && fault === 'forbidden' ? null : fault;
 }
 
 const failed = (fault: SourceFault, reason: string): Look => {

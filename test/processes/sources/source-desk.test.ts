@@ -11,7 +11,7 @@ import { LASTING } from '../../../src/processes/sources/standings.ts';
 import { FAULTS_TO_OPEN } from '../../../src/sources/breaker.ts';
 import type { Look } from '../../../src/sources/source.ts';
 import { HeldLease } from '../../../src/storage/held-lease.ts';
-import { contextOf, overriding } from '../../dockets/world.ts';
+import { contextOf, court, overriding } from '../../dockets/world.ts';
 import { CASE, type DeskWorld, failedLook, faultOf, openDeskWorld, ScriptedSource } from './desk-world.ts';
 
 let world: DeskWorld;
@@ -283,14 +283,29 @@ describe('a source', () => {
     expect(event?.data).toMatchObject({ standing: 'misconfigured', why: 'unauthorised', court: null });
   });
 
-  it('that showed a part because of its budget works', async () => {
+  it('that blocks this service (403) is left alone, and that is recorded', async () => {
+    const { clock, standings } = world;
+    const source = new ScriptedSource('scotus');
+    const desk = world.node([source], { clock });
+    const asked = { court: court('scotus'), caseNumber: '25-447' };
+    source.always = async () => failedLook('forbidden');
+    for (let time = 0; time < FAULTS_TO_OPEN; time++) await desk.look(asked, paid);
+    expect(fault(await desk.look(asked, paid))).toBe('open');
+    await standings.step(clock.now());
+    clock.advance(LASTING / 1_000 + 1);
+    await standings.step(clock.now());
+    const [event] = await world.events(sourceStream.itself('scotus'));
+    expect(event?.data).toMatchObject({ standing: 'failing', why: 'forbidden' });
+  });
+
+  it.each(['budget', 'forbidden'] as const)('that showed a part because of %s works', async (because) => {
     const source = new ScriptedSource();
     const desk = world.node([source]);
     source.always = async (asked, asking) => {
       const look = await world.shown(asked, asking, false);
-      return { look: 'partial', stream: 'stream' in look ? look.stream : '', because: faultOf('budget') };
+      return { look: 'partial', stream: 'stream' in look ? look.stream : '', because: faultOf(because) };
     };
-    for (let time = 0; time <= FAULTS_TO_OPEN; time++) expect(fault(await desk.look(CASE, paid))).toBe('budget');
+    for (let time = 0; time <= FAULTS_TO_OPEN; time++) expect(fault(await desk.look(CASE, paid))).toBe(because);
     expect(desk.breaker('courtlistener')).toEqual({ is: 'closed', faults: 0 });
   });
 });
