@@ -6,7 +6,8 @@ import { numberInWords } from '../courts/number-in-words.ts';
 import { courts, findCourt, isLive, nearestCourts } from '../courts/registry.ts';
 import { ANY_CASE_NUMBER } from '../courts/status-courts.ts';
 import { suggestCaseNumber } from '../courts/suggest-case-number.ts';
-import { type AddCommand, type CliContext, CliError, FoundWrong, print, printJson } from './command.ts';
+import { type AddCommand, type CliContext, type CliError, FoundWrong, print, printJson } from './command.ts';
+import { courtNamed } from './named-court.ts';
 
 interface JsonOption {
   readonly json?: true;
@@ -169,16 +170,6 @@ function country(value: string): string {
 function region(value: string): string {
   if (!/^[a-z]{2}$/i.test(value)) throw new InvalidArgumentError('A region is two letters, for example OK or QC.');
   return value.toUpperCase();
-}
-
-function courtNamed(code: string): Court {
-  const court = findCourt(code);
-  if (court !== null) return court;
-  const near = nearestCourts(code, 3).map((candidate) => candidate.code);
-  throw new CliError(
-    `Unknown court: ${code.slice(0, 64)}.`,
-    near.length === 0 ? 'Find it by name with docket courts search.' : `Did you mean ${near.join(', ')}?`,
-  );
 }
 
 const courtLine = (court: Court): string =>

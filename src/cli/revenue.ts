@@ -12,8 +12,7 @@ import {
   type RevenueRow,
   revenueOf,
 } from '../queries/revenue.ts';
-import { SOL_DECIMALS } from '../solana/addresses.ts';
-import { formatAmount, usdcText } from '../solana/decimal-amount.ts';
+import { solText, usdcText } from '../solana/decimal-amount.ts';
 import { pinnedTo } from '../storage/pinned-generation.ts';
 import type { Storage } from '../storage/storage.ts';
 import { type AddCommand, type CliContext, CliError, note, print, printJson } from './command.ts';
@@ -106,8 +105,6 @@ async function show(storage: Storage, context: CliContext, days: Days, options: 
     );
   }
 }
-
-export const solText = (lamports: bigint): string => formatAmount(lamports, SOL_DECIMALS);
 
 /** Figures for programs: exact texts in the usual unit, and the same in the smallest. */
 export const jsonFigures = (figures: Figures) => ({

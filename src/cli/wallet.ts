@@ -4,7 +4,7 @@ import { parseUrl } from '../runtime/parse-url.ts';
 import type { SolanaNetwork } from '../solana/addresses.ts';
 import { associatedTokenAddress, isAddress, NETWORKS, SOL_DECIMALS, USDC_DECIMALS } from '../solana/addresses.ts';
 import { type Chain, ChainUnavailable } from '../solana/chain.ts';
-import { AmountUnreadable, formatAmount, parseAmount } from '../solana/decimal-amount.ts';
+import { AmountUnreadable, formatAmount, parseAmount, solText } from '../solana/decimal-amount.ts';
 import { createFaucetClient, NoFaucet } from '../solana/faucet-client.ts';
 import { SolanaKey, saveKey } from '../solana/keys.ts';
 import { createRpcChain } from '../solana/rpc-chain.ts';
@@ -163,7 +163,7 @@ async function balances(chain: Chain, address: string, mint: string): Promise<He
     address,
     token_account: tokenAccount,
     usdc: formatAmount(usdc?.amount ?? 0n, USDC_DECIMALS),
-    sol: formatAmount(sol, SOL_DECIMALS),
+    sol: solText(sol),
   };
 }
 

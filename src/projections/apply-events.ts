@@ -1,6 +1,7 @@
 /** Applies events: decode, fetch content, load, fold, commit. If that fails, finds the event that cannot be folded. */
 import { decodeEvent } from '../events/codec.ts';
 import { toInstant } from '../runtime/instant.ts';
+import { nextTurn } from '../runtime/next-turn.ts';
 import type { Position, RecordedEvent } from '../storage/event-log.ts';
 import { LeaseLost } from '../storage/held-lease.ts';
 import type { DocumentState, ReadStore } from '../storage/read-store.ts';
@@ -124,5 +125,3 @@ async function loadStates(
   }
   return states;
 }
-
-export const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));

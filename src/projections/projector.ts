@@ -1,11 +1,11 @@
 /** Runs one generation of a projection under its lease: catches up, follows the log, halts at an event that it cannot fold. */
 import type { BaseLogger } from 'pino';
 import { type Instant, toInstant } from '../runtime/instant.ts';
+import { nextTurn } from '../runtime/next-turn.ts';
 import { type HeldLease, LeaseLost } from '../storage/held-lease.ts';
 import type { ReadStore } from '../storage/read-store.ts';
 import { Trouble } from '../storage/trouble.ts';
 import { whileHeld } from '../storage/while-held.ts';
-import { nextTurn } from './apply-events.ts';
 import type { ContentSources } from './contents.ts';
 import { Follower } from './follower.ts';
 import { generationLease } from './generations.ts';

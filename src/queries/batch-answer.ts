@@ -1,5 +1,6 @@
 /** Answers many case queries at once, within the memory that a few of the largest need. */
 import { isProblem, type Problem } from '../errors.ts';
+import { nextTurn } from '../runtime/next-turn.ts';
 import { MAX_RESULT_BYTES } from './case-answer.ts';
 
 /**
@@ -33,7 +34,7 @@ export async function answerBatch<Query, Written extends WrittenAnswer>(
   const share = Math.min(MAX_RESULT_BYTES, Math.floor(MAX_BATCH_BYTES / Math.max(1, queries.length)));
   const answers = await mapAtOnce(queries, async (query) => {
     // Without a pause, the batch would block other requests, and hide that its caller has disconnected.
-    await afterOthers();
+    await nextTurn();
     signal.throwIfAborted();
     return answer(query, share);
   });
@@ -43,7 +44,7 @@ export async function answerBatch<Query, Written extends WrittenAnswer>(
     if (share === MAX_RESULT_BYTES || cut === undefined || isProblem(cut) || !cut.truncated) continue;
     const room = Math.min(MAX_RESULT_BYTES, left + cut.bytes);
     if (room <= share) continue;
-    await afterOthers();
+    await nextTurn();
     signal.throwIfAborted();
     const larger = await answer(query, room);
     // The shorter answer is kept, so it does not matter that the case cannot be read just now.
@@ -53,9 +54,6 @@ export async function answerBatch<Query, Written extends WrittenAnswer>(
   }
   return answers;
 }
-
-/** Lets everything that waits for the event loop run first. */
-const afterOthers = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 /** Maps in order, a few at a time. Starts nothing more after a failure. */
 async function mapAtOnce<From, To>(values: readonly From[], map: (value: From) => Promise<To>): Promise<To[]> {

@@ -1,5 +1,5 @@
 /** Converts token amounts between decimal text and integer base units. Never uses floats, never rounds. */
-import { USDC_DECIMALS } from './addresses.ts';
+import { SOL_DECIMALS, USDC_DECIMALS } from './addresses.ts';
 
 /** The text is not an amount of this token. */
 export class AmountUnreadable extends Error {
@@ -43,6 +43,9 @@ export function formatAmount(amount: bigint, decimals: number, places = 0): stri
 
 /** Base units of USDC as prices are written, with at least two places: 990000 is `0.99`. */
 export const usdcText = (baseUnits: bigint): string => formatAmount(baseUnits, USDC_DECIMALS, 2);
+
+/** Lamports as SOL: 5000 is `0.000005`. */
+export const solText = (lamports: bigint): string => formatAmount(lamports, SOL_DECIMALS);
 
 /** A price in USDC as base units. @throws AmountUnreadable as `parseAmount` */
 export const usdcOf = (text: string): bigint => parseAmount(text, USDC_DECIMALS);

@@ -3,10 +3,8 @@
  * fifty. It also yields to the event loop before each search, so that a batch delays others no longer than a single
  * query does.
  */
+import { nextTurn } from '../runtime/next-turn.ts';
 import type { QueryStore, Stored } from './read-store.ts';
-
-/** An embedded store answers without yielding the thread. */
-const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 interface Waiting {
   readonly ids: Set<string>;
@@ -21,7 +19,8 @@ export function coalescedLoads(store: QueryStore): QueryStore {
   const waiting = new Map<string, Waiting>();
   return {
     async find(query, generation) {
-      await turn();
+      // An embedded store answers without yielding the thread.
+      await nextTurn();
       return store.find(query, generation);
     },
     count: (query, generation) => store.count(query, generation),
@@ -44,7 +43,7 @@ export function coalescedLoads(store: QueryStore): QueryStore {
 
   function open(key: string, load: (ids: readonly string[]) => Promise<ReadonlyMap<string, Stored<unknown>>>): Waiting {
     const ids = new Set<string>();
-    const loaded = turn().then(() => {
+    const loaded = nextTurn().then(() => {
       waiting.delete(key);
       return load([...ids]);
     });

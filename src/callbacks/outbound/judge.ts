@@ -2,7 +2,7 @@
 import { constants } from 'node:crypto';
 import { networkInterfaces } from 'node:os';
 import { createSecureContext, DEFAULT_CIPHERS, rootCertificates, type SecureContext } from 'node:tls';
-import { type AddressRange, isPublicAddress, readRange } from './public-address.ts';
+import { isPublicAddress, rangeOf } from './public-address.ts';
 
 /** How long this machine's own addresses are cached: they change with its interfaces. */
 const OWN_ADDRESSES_MS = 10_000;
@@ -41,10 +41,4 @@ export function judgeOf(refused: readonly string[]): (address: string) => boolea
     }
     return isPublicAddress(address, { ownAddresses, refusedRanges });
   };
-}
-
-function rangeOf(text: string): AddressRange {
-  const range = readRange(text);
-  if (!range) throw new RangeError(`${text} is not an address range`);
-  return range;
 }

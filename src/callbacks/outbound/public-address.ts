@@ -82,7 +82,8 @@ export function readRange(text: string): AddressRange | null {
   return (bits.bits & (sizeOf(range) - 1n)) === 0n ? range : null;
 }
 
-function rangeOf(text: string): AddressRange {
+/** @throws RangeError */
+export function rangeOf(text: string): AddressRange {
   const range = readRange(text);
   if (!range) throw new RangeError(`${text} is not an address range`);
   return range;

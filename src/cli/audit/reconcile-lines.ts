@@ -2,8 +2,7 @@
 import type { Finding, Totals } from '../../audit/reconcile/compare.ts';
 import type { LoggedPayment } from '../../audit/reconcile/logged-payment.ts';
 import type { Reconciliation } from '../../audit/reconcile/reconcile.ts';
-import { SOL_DECIMALS } from '../../solana/addresses.ts';
-import { formatAmount, usdcText } from '../../solana/decimal-amount.ts';
+import { solText, usdcText } from '../../solana/decimal-amount.ts';
 import { numbered } from './replay-columns.ts';
 
 /** An amount for programs: exact, in base units and in USDC. */
@@ -112,7 +111,7 @@ export function summaryLines(result: Reconciliation, calls: number): readonly st
     ...fees.map(({ feePayer, transactions, lamports }) =>
       row(
         'fees',
-        `${formatAmount(lamports, SOL_DECIMALS)} SOL for ${numbered(transactions, 'sponsored transaction')}, paid by ${feePayer}`,
+        `${solText(lamports)} SOL for ${numbered(transactions, 'sponsored transaction')}, paid by ${feePayer}`,
       ),
     ),
     ...Object.entries(listedFrom)

@@ -1,9 +1,7 @@
 /** `docket cases`: lists the known dockets and shows the revisions of each filing. */
 import type { Command } from 'commander';
 import { loadDocket } from '../../commands/docket/load.ts';
-import { parseCaseNumber } from '../../courts/case-number.ts';
-import type { CaseNumber, Court } from '../../courts/court.ts';
-import { findCourt, nearestCourts } from '../../courts/registry.ts';
+import type { Court } from '../../courts/court.ts';
 import { CASES, type CaseDocument } from '../../dockets/case-document.ts';
 import { decodeFilings, REDACTED_FILING } from '../../dockets/filing-content.ts';
 import { type DocketSnapshot, UNKNOWN_HEADER } from '../../dockets/snapshot.ts';
@@ -22,6 +20,7 @@ import { writeOwnDocket } from '../../sources/files/own-docket.ts';
 import { type AddCommand, type CliContext, CliError, EXIT, print, printJson } from '../command.ts';
 import type { ImportStorage, OpenImportStorage } from '../import/import.ts';
 import { CATCH_UP_HINT, noteIfIncomplete, showsEverything } from '../list-completeness.ts';
+import { courtNamed } from '../named-court.ts';
 import { openServiceStorage, withStorage } from '../service-storage.ts';
 import { type WithdrawOptions, withdraw } from './withdraw.ts';
 
@@ -189,26 +188,6 @@ export async function findNamedCase(storage: ImportStorage, code: string, number
     throw new CliError(`${court.code} ${number} is not known here.`, 'Import its docket.', EXIT.found);
   }
   return { court, stream: found.stream, document };
-}
-
-export function courtNamed(code: string): Court {
-  const court = findCourt(code);
-  if (court !== null) return court;
-  const near = nearestCourts(code, 3).map((candidate) => candidate.code);
-  throw new CliError(
-    `Unknown court: ${code.slice(0, 64)}.`,
-    near.length === 0 ? 'Find it by name with docket courts search.' : `Did you mean ${near.join(', ')}?`,
-  );
-}
-
-/** @throws CliError */
-export function caseNumberOf(court: Court, text: string): CaseNumber {
-  const number = parseCaseNumber(court, text);
-  if (number) return number;
-  throw new CliError(
-    `${text.slice(0, 64)} is not a case number of ${court.code}.`,
-    court.example ? `Give one like ${court.example}.` : 'Give the number as the court writes it.',
-  );
 }
 
 async function show(

@@ -12,7 +12,7 @@ import { type AddCommand, type CliContext, CliError, note, print, printJson } fr
 import { noteIfIncomplete } from '../list-completeness.ts';
 import { type ActOptions, actContext, readAct, withActOptions } from '../operator-act.ts';
 import { openServiceStorage, withStorage } from '../service-storage.ts';
-import { counted } from '../status/text.ts';
+import { counted, second } from '../status/text.ts';
 import { textTable } from '../text-table.ts';
 import { oneOrigin, unseenOrigin } from './callback-hosts.ts';
 
@@ -89,7 +89,6 @@ async function list(storage: Storage, context: CliContext, { top, json }: ListOp
   for (const projection of [deliveries, operatorActs]) await noteIfIncomplete(context, storage, projection);
 }
 
-const second = (instant: string): string => `${instant.slice(0, 19)}Z`;
 const atMost = (count: number): string => (count >= MOST_COUNTED ? `${MOST_COUNTED}+` : String(count));
 
 /** Between 0 and 1; null if no callback of the last days was attempted. */

@@ -1,5 +1,4 @@
 /** What `docket find` prints of each kind of thing: what it is, its trail, and the commands that show more. */
-
 import type { CaseDocument } from '../../dockets/case-document.ts';
 import type { FoundThing } from '../../queries/find-thing.ts';
 import type { PaymentTrail } from '../../queries/payment-trail.ts';
@@ -8,6 +7,7 @@ import { usdcText } from '../../solana/decimal-amount.ts';
 import type { RecordedEvent } from '../../storage/event-log.ts';
 import type { PayloadStore } from '../../storage/payload-store.ts';
 import { urlWithoutQuery } from '../deliveries/deliveries.ts';
+import { second } from '../status/text.ts';
 
 interface Ports {
   readonly payloads: Pick<PayloadStore, 'resolve'>;
@@ -19,7 +19,6 @@ export interface FoundCaseDocument {
 }
 
 const row = (name: string, value: string): string => `  ${name.padEnd(12)} ${value}`;
-const second = (instant: string): string => `${instant.slice(0, 19)}Z`;
 const more = (commands: readonly string[]): readonly string[] =>
   commands.map((command, index) => row(index === 0 ? 'more' : '', command));
 

@@ -6,8 +6,9 @@ import type { Wanted } from '../../commands/forget/preview.ts';
 import { originOf } from '../../commands/payment/answer.ts';
 import { isAddress } from '../../solana/addresses.ts';
 import type { Storage } from '../../storage/storage.ts';
-import { courtNamed, findNamedCase } from '../cases/cases.ts';
+import { findNamedCase } from '../cases/cases.ts';
 import { type AddCommand, type CliContext, CliError, EXIT } from '../command.ts';
+import { courtNamed } from '../named-court.ts';
 import { openServiceStorage, withStorage } from '../service-storage.ts';
 import { continueOrders, type ForgetOptions, forget, listOrders, ordersOf } from './run.ts';
 

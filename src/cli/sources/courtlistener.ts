@@ -20,9 +20,9 @@ import { createSourceHttp } from '../../sources/http/create-source-http.ts';
 import { createSharedBudget } from '../../sources/shared-budget.ts';
 import type { Fault } from '../../sources/source.ts';
 import type { Storage } from '../../storage/storage.ts';
-import { caseNumberOf, courtNamed } from '../cases/cases.ts';
 import { type CliContext, CliError, EXIT, print, printJson } from '../command.ts';
 import { noteIfIncomplete } from '../list-completeness.ts';
+import { caseNumberOf, courtNamed } from '../named-court.ts';
 import { readBy } from '../operator-act.ts';
 import { withStorage } from '../service-storage.ts';
 

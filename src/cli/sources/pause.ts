@@ -7,8 +7,8 @@ import { LiveSourceName, sourceStream } from '../../events/source.ts';
 import { systemClock } from '../../runtime/instant.ts';
 import { mayCover } from '../../sources/coverage.ts';
 import type { Storage } from '../../storage/storage.ts';
-import { courtNamed } from '../cases/cases.ts';
 import { type CliContext, CliError, print, printJson } from '../command.ts';
+import { courtNamed } from '../named-court.ts';
 import { type ActOptions, actContext, readAct, withActOptions } from '../operator-act.ts';
 import { withStorage } from '../service-storage.ts';
 

@@ -8,10 +8,10 @@ import { MICROS_PER_SECOND, toInstant } from '../../runtime/instant.ts';
 import { readMemory } from '../../sources/rss/feed-memory.ts';
 import { writtenRates } from '../../sources/settings.ts';
 import type { Storage } from '../../storage/storage.ts';
-import { courtNamed } from '../cases/cases.ts';
 import { type CliContext, CliError, EXIT, print, printJson } from '../command.ts';
 import { freshnessLines, freshnessOf } from '../freshness-lines.ts';
 import { noteIfIncomplete } from '../list-completeness.ts';
+import { courtNamed } from '../named-court.ts';
 import { withStorage } from '../service-storage.ts';
 import {
   budgetRows,

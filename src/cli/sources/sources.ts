@@ -12,9 +12,9 @@ import { type ListedSource, listSources, validTokens } from '../../queries/sourc
 import { systemClock } from '../../runtime/instant.ts';
 import { sourceNameFault } from '../../sources/source-name.ts';
 import type { Storage } from '../../storage/storage.ts';
-import { courtNamed } from '../cases/cases.ts';
 import { type AddCommand, type CliContext, CliError, EXIT, note, print, printJson } from '../command.ts';
 import { noteIfIncomplete } from '../list-completeness.ts';
+import { courtNamed } from '../named-court.ts';
 import { type ActOptions, actContext, readAct } from '../operator-act.ts';
 import { openOwnStorage, openServiceStorage, withStorage } from '../service-storage.ts';
 import { addBackfill } from './backfill.ts';

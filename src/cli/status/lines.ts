@@ -16,13 +16,12 @@ import type { LogStatus } from '../../queries/status-log.ts';
 import type { PaymentStatus } from '../../queries/status-payments.ts';
 import type { SourceStatus } from '../../queries/status-sources.ts';
 import { MICROS_PER_SECOND, type Micros, toMicros } from '../../runtime/instant.ts';
-import { formatAmount, usdcText } from '../../solana/decimal-amount.ts';
+import { solText, usdcText } from '../../solana/decimal-amount.ts';
 import { successOf } from '../sources/live-sources.ts';
 import { nodeLines } from './nodes.ts';
 import type { NodePart, StatusSnapshot } from './snapshot.ts';
 import { age, bytes, count, counted, positionText, type Row, seconds, utc } from './text.ts';
 
-const SOL_DECIMALS = 9;
 const MOST_ALARMS = 8;
 
 /** The rows of the overview. Pure, so that a snapshot always reads the same. */
@@ -207,7 +206,7 @@ function feePayerRows({ feePayer }: StatusSnapshot, now: Micros): readonly Row[]
   const label = 'fee payer';
   if (isUnreadable(feePayer)) return unread(label, feePayer);
   const { address, lamports, at, days, lamportsPerDay } = feePayer;
-  const sol = (amount: bigint) => `${formatAmount(amount, SOL_DECIMALS)} SOL`;
+  const sol = (amount: bigint) => `${solText(amount)} SOL`;
   const lasts =
     lamportsPerDay === null
       ? 'how long it lasts is unknown'

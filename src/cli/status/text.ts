@@ -13,6 +13,9 @@ const LEAST_TEXT_WIDTH = 20;
 
 export const utc = (at: Instant): string => `${at.slice(0, 10)} ${at.slice(11, 19)} UTC`;
 
+/** To the second, as ISO 8601. */
+export const second = (at: Instant): string => `${at.slice(0, 19)}Z`;
+
 /** `3 s`, `4 min`, `2 h`, `5 days`: as exact as an operator needs. */
 export function seconds(number: number): string {
   const whole = Math.max(0, Math.round(number));

@@ -14,6 +14,7 @@ import { type CliContext, print, printJson } from '../command.ts';
 import { noteIfIncomplete } from '../list-completeness.ts';
 import { jsonFigures } from '../revenue.ts';
 import { withStorage } from '../service-storage.ts';
+import { second } from '../status/text.ts';
 import type { OpenWalletStorage } from './wallets.ts';
 
 const HELP = `
@@ -93,8 +94,6 @@ const jsonLimit = ({ used, limit, resetsAt }: LimitUse) => ({
   limit,
   resets_at: resetsAt === null ? null : toInstant(resetsAt),
 });
-
-const second = (instant: string): string => `${instant.slice(0, 19)}Z`;
 
 function linesOf(overview: WalletOverview): readonly string[] {
   const { wallet, record, ban } = overview;

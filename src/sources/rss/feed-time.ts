@@ -1,8 +1,7 @@
 /** Times as feeds write them (docs/design/sources.md#feeds). */
 import { dayAt, isDay, wallTime } from '../../dockets/court-time.ts';
 import type { Micros } from '../../runtime/instant.ts';
-
-const MONTHS = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec'];
+import { monthOf } from '../month-name.ts';
 
 const FORM =
   /^\s{0,20}(?:[A-Za-z]{3,9},?\s{1,5})?(\d{1,2})[ -]([A-Za-z]{3})[a-z]{0,6}[ -](\d{4})\s{1,5}(\d{1,2}):(\d\d)(?::(\d\d))?\s{0,5}([A-Za-z]{1,5}|[+-]\d\d:?\d\d)?\s{0,20}$/;
@@ -30,7 +29,7 @@ export function readFeedTime(text: string, courtZone: string): Micros | null {
   const match = FORM.exec(text.slice(0, 100));
   if (!match) return null;
   const [, date = '', name = '', year = '', hours = '', minutes = '', seconds = '0', zone = ''] = match;
-  const month = MONTHS.indexOf(name.toLowerCase()) + 1;
+  const month = monthOf(name);
   const day = `${year}-${String(month).padStart(2, '0')}-${date.padStart(2, '0')}`;
   const [hour, minute, second] = [Number(hours), Number(minutes), Math.min(Number(seconds), 59)];
   if (!isDay(day) || hour > 23 || minute > 59 || Number(seconds) > 60) return null;

@@ -2,8 +2,8 @@
  * Reads a feed (docs/design/sources.md#feeds). Feeds break the rules of XML in known ways, so the parser is the lenient
  * one; it never reads a DTD, and everything that it returns is bounded.
  */
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import sax from 'sax';
+import { nextTurn } from '../../runtime/next-turn.ts';
 import type { SourceFault } from '../source.ts';
 import { decodeFeed } from './decode.ts';
 

@@ -1,14 +1,14 @@
 /** Dates as the Supreme Court writes them. */
 import { isDay } from '../../dockets/court-time.ts';
 import { cleanText, clip } from '../../dockets/text.ts';
+import { monthOf } from '../month-name.ts';
 
-const MONTHS = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec'];
 const DATE = /^([A-Za-z]{3,9})\.? (\d{1,2}),? (\d{4})\b/;
 
 /** `May 07 2024` and `May 9, 2024` as a day; null for anything else, and for days that do not exist. */
 export function readDate(text: string | null | undefined): string | null {
   const [, name = '', day = '', year = ''] = DATE.exec(cleanText(clip(text ?? '', 100))) ?? [];
-  const month = MONTHS.indexOf(name.slice(0, 3).toLowerCase()) + 1;
+  const month = monthOf(name);
   const written = `${year}-${String(month).padStart(2, '0')}-${day.padStart(2, '0')}`;
   return month > 0 && isDay(written) ? written : null;
 }

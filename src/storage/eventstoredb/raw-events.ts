@@ -3,7 +3,7 @@
  * itself skips them; an event that looks like ours and is broken is given as it is.
  */
 import { isTooDeep } from '../../events/canonical-json.ts';
-import type { Json, JsonObject } from '../../events/event.ts';
+import type { Json } from '../../events/event.ts';
 import { isOwnEvent } from '../../events/own-event.ts';
 import { pause } from '../../runtime/pause.ts';
 import type { Position } from '../event-log.ts';
@@ -13,7 +13,7 @@ import { Lane } from './client.ts';
 import { readConnectionString } from './connection-string.ts';
 import { finalError, NoAnswer, unreachable } from './failures.ts';
 import { positionText, START_OF_LOG } from './positions.ts';
-import type { ClientEvent } from './recorded-events.ts';
+import { type ClientEvent, isObject } from './recorded-events.ts';
 import { readHead, readStreamAs } from './stream-reading.ts';
 import { SubscriptionReader } from './subscription-reader.ts';
 import { backOff } from './waiting.ts';
@@ -169,6 +169,3 @@ function textOf(value: unknown): string {
       ? ''
       : JSON.stringify(value);
 }
-
-const isObject = (value: unknown): value is JsonObject =>
-  typeof value === 'object' && value !== null && !Array.isArray(value) && !ArrayBuffer.isView(value);

@@ -48,5 +48,6 @@ function described(value: unknown): string {
   return ArrayBuffer.isView(value) || typeof value === 'string' ? 'not JSON' : 'not a JSON object';
 }
 
-const isObject = (value: unknown): value is JsonObject =>
+/** A JSON object: the client returns bytes for what is not JSON. */
+export const isObject = (value: unknown): value is JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value) && !ArrayBuffer.isView(value);

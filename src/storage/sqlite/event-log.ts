@@ -1,4 +1,5 @@
 /** The event log on SQLite: one table, positions without gaps, one fsync for all concurrent writers. */
+import { nextTurn } from '../../runtime/next-turn.ts';
 import type {
   Append,
   Appended,
@@ -184,5 +185,3 @@ export class SqliteEventLog implements EventLog {
     }
   }
 }
-
-const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));

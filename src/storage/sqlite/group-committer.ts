@@ -2,6 +2,7 @@
  * One commit for many writers: the writes of concurrent callers are collected and committed together. Each caller gets
  * its result only after the COMMIT.
  */
+import { nextTurn } from '../../runtime/next-turn.ts';
 import type { Outcome } from './commit-together.ts';
 
 interface Job<Work> {
@@ -110,5 +111,3 @@ function settle({ resolve, reject }: Job<unknown>, outcome: Outcome | undefined)
   else if ('error' in outcome) reject(outcome.error);
   else resolve(outcome.value);
 }
-
-const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
