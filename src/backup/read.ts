@@ -23,6 +23,15 @@ export interface PartFile {
   readonly shown: string;
 }
 
+export interface OlderKey {
+  readonly name: string;
+  /** Number of the newest part that holds it. */
+  readonly part: number;
+}
+
+export const shownOlderKeys = (keys: readonly OlderKey[]): string =>
+  keys.map(({ name, part }) => `${name} (${partFolder(part)})`).join(', ');
+
 export class Backup {
   readonly directory: string;
   readonly manifest: Manifest;
@@ -86,13 +95,24 @@ export class Backup {
     for (const file of this.files('cells', [this.newest])) yield* await linesOf(file, readCellLine);
   }
 
-  /** Key files of the newest part, by name. */
+  /** Key files by name, each in its newest version: a part may be taken without keys, or on a node that has fewer. */
   async keys(): Promise<ReadonlyMap<string, Buffer>> {
     const keys = new Map<string, Buffer>();
-    for (const { file, folder, shown } of this.files('keys', [this.newest])) {
-      keys.set(file.name.slice('keys/'.length), await readBackupFile(folder, file, shown));
+    for (const [name, { file, folder, shown }] of this.#keyFiles()) {
+      keys.set(name, await readBackupFile(folder, file, shown));
     }
     return keys;
+  }
+
+  /** Keys that the newest part lacks; an earlier part holds them. */
+  get olderKeys(): readonly OlderKey[] {
+    return [...this.#keyFiles()].flatMap(([name, { part }]) =>
+      part === this.newest ? [] : { name, part: part.number },
+    );
+  }
+
+  #keyFiles(): ReadonlyMap<string, PartFile> {
+    return new Map(this.files('keys').map((found) => [found.file.name.slice('keys/'.length), found]));
   }
 }
 

@@ -18,7 +18,7 @@ import { abandonPart, beginPart, finishPart, linkTo, type NewPart } from './fold
 import { type Manifest, newestPart, type Part } from './manifest.ts';
 import { blobsNamedBy } from './named-content.ts';
 import { CELLS, contentOf } from './origin.ts';
-import { Backup } from './read.ts';
+import { Backup, type OlderKey } from './read.ts';
 import { CopyRefused, type Progress } from './refused.ts';
 import { SegmentWriter, writeBackupFile } from './segments.ts';
 
@@ -41,6 +41,8 @@ export interface TakeBackupOptions {
 
 export interface TakenBackup {
   readonly part: Part;
+  /** Keys that this part lacks and an earlier one holds. */
+  readonly olderKeys: readonly OlderKey[];
   /** Blobs whose stored bytes do not match their name. */
   readonly damaged: readonly BlobName[];
 }
@@ -148,8 +150,8 @@ async function writePart(options: TakeBackupOptions, begun: NewPart, range: Rang
     keys: keys?.map(({ name }) => name.slice('keys/'.length)) ?? null,
     files: [...eventFiles, ...gone.files, ...payloads.files, ...cells.files, ...(keys ?? [])],
   };
-  await finishPart(options.directory, begun, part);
-  return { part, damaged: payloads.damaged };
+  const { olderKeys } = new Backup(options.directory, await finishPart(options.directory, begun, part));
+  return { part, olderKeys, damaged: payloads.damaged };
 }
 
 async function writeEvents(

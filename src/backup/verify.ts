@@ -8,7 +8,7 @@ import { isNameOf } from './entries.ts';
 import { unfinishedIn } from './folder.ts';
 import { type Part, partFolder } from './manifest.ts';
 import { blobsNamedBy } from './named-content.ts';
-import type { Backup } from './read.ts';
+import { type Backup, shownOlderKeys } from './read.ts';
 import { CopyRefused, type Progress } from './refused.ts';
 import { readBackupFile } from './segments.ts';
 
@@ -63,6 +63,11 @@ export async function verifyBackup(backup: Backup, onProgress: Progress): Promis
     for await (const _cell of backup.cells()) cells++;
     if (cells !== newest.cells) problems.add(`the backup holds ${cells} case clocks, not ${newest.cells}`);
   });
+  if (backup.olderKeys.length > 0) {
+    remarks.push(
+      `keys that the newest part lacks, which a restore takes from earlier parts: ${shownOlderKeys(backup.olderKeys)}`,
+    );
+  }
   const damaged = manifest.parts.reduce((sum, part) => sum + part.payloads.damaged, 0);
   if (damaged > 0) remarks.push(`contents that were damaged in the storage when the backup was taken: ${damaged}`);
   return {

@@ -408,6 +408,21 @@ describe('docket backup', () => {
     expect([again.code, JSON.parse(again.out)]).toMatchObject([EXIT.found, { error: { code: 'copy_refused' } }]);
   });
 
+  it('says which keys an incremental part without keys leaves to earlier parts', async () => {
+    const environment = { DATA_DIR: join(folder, 'data') };
+    await take();
+    await append(storage, 'operator-x', [note('x')]);
+    const run = await docketInProcess(
+      ['backup', directory(), '--incremental', '--without-keys', '--json'],
+      environment,
+    );
+    expect([run.code, JSON.parse(run.out)]).toMatchObject([
+      EXIT.ok,
+      { keys: null, older_keys: [{ name: 'master-key', part: 1 }] },
+    ]);
+    expect(run.err).toContain('lacks keys that a restore will take from earlier parts: master-key (part-0001)');
+  });
+
   it('says that the backup holds secrets', async () => {
     const { err } = await docketInProcess(['backup', directory()], { DATA_DIR: join(folder, 'data') });
     expect(err).toContain('now holds secret keys');

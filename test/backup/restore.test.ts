@@ -338,6 +338,37 @@ describe('docket restore', () => {
     expect((await verifyBackup(await Backup.open(again), ignore)).problems).toEqual([]);
   });
 
+  it('takes each key from the newest part that holds it, and says which are from an earlier part', async () => {
+    const keys = join(folder, 'data/keys');
+    await mkdir(keys);
+    await writeFile(join(keys, 'master-key'), '1:first\n');
+    await writeFile(join(keys, 'fee-payer.json'), '[1]');
+    await take();
+    // A node of its own, on which only one key was rotated.
+    await rm(join(keys, 'fee-payer.json'));
+    await writeFile(join(keys, 'master-key'), '2:second\n');
+    await append(storage, 'operator-x', [note('x')]);
+    await take(true);
+    // A node without the folder.
+    await rm(keys, { recursive: true });
+    await append(storage, 'operator-y', [note('y')]);
+    expect((await take(true))?.olderKeys).toEqual([
+      { name: 'fee-payer.json', part: 1 },
+      { name: 'master-key', part: 2 },
+    ]);
+    const lacking = 'fee-payer.json (part-0001), master-key (part-0002)';
+    const { problems, remarks } = await verifyBackup(await Backup.open(directory()), ignore);
+    expect([problems, remarks]).toEqual([[], [expect.stringContaining(lacking)]]);
+    const run = await docketInProcess(['restore', directory(), '--json'], environment());
+    expect([run.code, JSON.parse(run.out)]).toMatchObject([
+      EXIT.ok,
+      { keys: ['fee-payer.json', 'master-key'], older_keys: [{ part: 1 }, { part: 2 }] },
+    ]);
+    expect(run.err).toContain(lacking);
+    const restored = (name: string) => readFile(join(folder, 'restored/keys', name), 'utf8');
+    expect([await restored('fee-payer.json'), await restored('master-key')]).toEqual(['[1]', '2:second\n']);
+  });
+
   it('of a half copy changes nothing and names what is missing', async () => {
     await take();
     await rm(join(directory(), 'part-0001/payloads-000001.ndjson.gz'));

@@ -1,7 +1,7 @@
 /** `docket backup`: takes a backup of the log, its content, the case clocks and the keys, and verifies one. */
 import { join, resolve } from 'node:path';
 import type { Command } from 'commander';
-import { Backup } from '../../backup/read.ts';
+import { Backup, shownOlderKeys } from '../../backup/read.ts';
 import { takeBackup } from '../../backup/take.ts';
 import { type BackupVerdict, verifyBackup } from '../../backup/verify.ts';
 import { readConfig } from '../../config.ts';
@@ -85,7 +85,7 @@ async function take(directory: string, options: BackupOptions, context: CliConte
     else print(context, 'Nothing is newer than the backup; it was left as it is.');
     return;
   }
-  const { part, damaged } = taken;
+  const { part, olderKeys, damaged } = taken;
   if (options.json) {
     printJson(context, {
       directory,
@@ -99,6 +99,7 @@ async function take(directory: string, options: BackupOptions, context: CliConte
       contents: part.payloads,
       case_clocks: part.cells,
       keys: part.keys,
+      older_keys: olderKeys,
       damaged,
     });
   } else {
@@ -111,6 +112,9 @@ async function take(directory: string, options: BackupOptions, context: CliConte
   }
   if (part.keys !== null && part.keys.length > 0) {
     note(context, `${directory} now holds secret keys. Keep it as safe as DATA_DIR/keys.`);
+  }
+  if (olderKeys.length > 0) {
+    note(context, `This part lacks keys that a restore will take from earlier parts: ${shownOlderKeys(olderKeys)}.`);
   }
   if (config.masterKey !== null) note(context, 'MASTER_KEY is not in the backup: keep a copy of it elsewhere.');
   if (damaged.length === 0) return;

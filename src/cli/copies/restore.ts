@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { backupOrigin } from '../../backup/origin.ts';
-import { Backup } from '../../backup/read.ts';
+import { Backup, shownOlderKeys } from '../../backup/read.ts';
 import { receive } from '../../backup/receive.ts';
 import { NO_REDACTIONS, type RedactionList, readRedactions } from '../../backup/redactions.ts';
 import { CopyRefused } from '../../backup/refused.ts';
@@ -57,7 +57,7 @@ export const addRestoreCommand: AddCommand = (program, context) => {
 async function restore(directory: string, options: RestoreOptions, context: CliContext): Promise<void> {
   const config = readConfig(context.environment);
   const progress = startCopyProgress(context);
-  const { received, backup, keys } = await reportingRefusals(async () => {
+  const { received, backup, keys, olderKeys } = await reportingRefusals(async () => {
     const redactions = await listIn(options.redactions);
     const opened = await Backup.open(resolve(directory));
     const { problems } = await verifyBackup(opened, progress.onProgress);
@@ -81,7 +81,8 @@ async function restore(directory: string, options: RestoreOptions, context: CliC
         onProgress: progress.onProgress,
         beforeEnd: () => writeKeys(folder, files),
       });
-      return { received: done, backup: opened, keys: [...files.keys()] };
+      const olderKeys = opened.olderKeys.filter(({ name }) => files.has(name));
+      return { received: done, backup: opened, keys: [...files.keys()], olderKeys };
     } finally {
       await target.close();
     }
@@ -97,6 +98,7 @@ async function restore(directory: string, options: RestoreOptions, context: CliC
       contents,
       case_clocks: cells,
       keys,
+      older_keys: olderKeys,
       damaged,
       redacted,
       not_in_backup: unknown,
@@ -107,6 +109,9 @@ async function restore(directory: string, options: RestoreOptions, context: CliC
     for (const name of damaged) print(context, `damaged when the backup was taken: ${name}`);
     for (const name of redacted) print(context, `withdrawn: ${name}`);
     for (const name of unknown) print(context, `not in the backup: ${name}`);
+  }
+  if (olderKeys.length > 0) {
+    note(context, `The newest part lacks keys that were taken from earlier parts: ${shownOlderKeys(olderKeys)}.`);
   }
   note(context, 'What was recorded after the backup is gone. Run docket audit reconcile, then start the service.');
   if (config.solana.network === 'local' && config.solana.rpcUrls.length === 0) {
