@@ -9,14 +9,23 @@ import type { Priority } from './source.ts';
 export interface BudgetState {
   /** When requests were taken, whole milliseconds in microseconds, ascending. */
   readonly times: readonly Micros[];
+  /** Those of them that were taken for cases that are not known here. */
+  readonly unknownCases: readonly Micros[];
   /** Nobody asks before then; null if the source did not say so. */
   readonly heldUntil: Micros | null;
 }
 
-export const UNSPENT: BudgetState = { times: [], heldUntil: null };
+export const UNSPENT: BudgetState = { times: [], unknownCases: [], heldUntil: null };
 
 /** The part of each window that requests of a priority may fill. The rest is left to the more urgent ones. */
-export const SHARES: Readonly<Record<Priority, number>> = { paid: 1, watched: 0.8, backfill: 0.5 };
+export const SHARES: Readonly<Record<Priority, number>> = { paid: 1, unknown_case: 0.9, watched: 0.8, backfill: 0.5 };
+/**
+ * The part that looks at unknown cases may fill, whatever others take: anybody can invent numbers, and a look that finds
+ * nothing earns nothing. A window too short for it still has room for one whole first look.
+ */
+const UNKNOWN_CASES_SHARE = 0.5;
+/** Requests of a first look at a case of 80 entries: its number, four pages of entries, parties, attorneys. */
+export const FIRST_LOOK = 7;
 
 /**
  * By how much the clocks of two nodes may differ, and a request may be late on its way: each window from a minute on is
@@ -36,12 +45,23 @@ export type Taken =
 
 /** Takes one request, or says when it could be taken if nobody else takes one. */
 export function takeFrom(state: BudgetState, rates: readonly Rate[], now: Micros, priority: Priority): Taken {
-  const { times, heldUntil } = tidied(state, rates, now);
+  const { times, unknownCases, heldUntil } = tidied(state, rates, now);
   if (heldUntil !== null) return { taken: false, retryAt: heldUntil };
   const at = timeOf(times, now);
-  const waits = rates.flatMap((rate) => freeAt(times, rate, at, mostFor(rate, priority)) ?? []);
+  const isUnknown = priority === 'unknown_case';
+  const waits = rates.flatMap((rate) => [
+    ...freeAt(times, rate, at, mostFor(rate, priority)),
+    ...(isUnknown ? freeAt(unknownCases, rate, at, mostForUnknown(rate)) : []),
+  ]);
   if (waits.length > 0) return { taken: false, retryAt: Math.max(...waits) };
-  return { taken: true, state: { times: [...times, at], heldUntil: null } };
+  return {
+    taken: true,
+    state: {
+      times: [...times, at],
+      unknownCases: isUnknown ? [...unknownCases, at] : unknownCases,
+      heldUntil: null,
+    },
+  };
 }
 
 /**
@@ -49,19 +69,19 @@ export function takeFrom(state: BudgetState, rates: readonly Rate[], now: Micros
  * window that the source must mean counts as full, and its other requests leave it evenly from that time on.
  */
 export function holdUntil(state: BudgetState, rates: readonly Rate[], now: Micros, until: Micros): BudgetState {
-  const { times, heldUntil } = tidied(state, rates, now);
+  const { times, unknownCases, heldUntil } = tidied(state, rates, now);
   const end = Math.min(until, now + LONGEST_HOLD);
-  if (end <= now) return { times, heldUntil };
+  if (end <= now) return { times, unknownCases, heldUntil };
   const held = Math.max(heldUntil ?? 0, end);
   // The source tests its shortest window first.
   const rate = byLength(rates).find((one) => end - now <= lengthOf(one));
-  if (!rate) return { times, heldUntil: held };
+  if (!rate) return { times, unknownCases, heldUntil: held };
   const missing = Math.max(0, rate.requests - countIn(times, rate, timeOf(times, now)));
   const step = Math.max(0, now + lengthOf(rate) - end) / Math.max(1, missing);
   const elsewhere = Array.from({ length: missing }, (_, index) =>
     wholeMs(Math.min(now, end + index * step - lengthOf(rate))),
   );
-  return { times: [...times, ...elsewhere].sort((a, b) => a - b), heldUntil: held };
+  return { times: [...times, ...elsewhere].sort((a, b) => a - b), unknownCases, heldUntil: held };
 }
 
 export function standingOf(state: BudgetState, rates: readonly Rate[], now: Micros): BudgetStanding {
@@ -73,6 +93,8 @@ export function standingOf(state: BudgetState, rates: readonly Rate[], now: Micr
 /** At least one, so that a small budget is not closed to anybody. */
 export const mostFor = ({ requests }: Rate, priority: Priority): number =>
   Math.max(1, Math.floor(requests * SHARES[priority]));
+
+const mostForUnknown = ({ requests }: Rate): number => Math.max(FIRST_LOOK, Math.floor(requests * UNKNOWN_CASES_SHARE));
 
 /** For how long a request counts. */
 const lengthOf = ({ micros }: Rate): Micros => micros + Math.min(MARGIN, Math.floor(micros / MARGIN_SHARE));
@@ -92,22 +114,24 @@ function countIn(times: readonly Micros[], rate: Rate, at: Micros): number {
   return first === -1 ? 0 : times.length - first;
 }
 
-function freeAt(times: readonly Micros[], rate: Rate, at: Micros, most: number): Micros | null {
+function freeAt(times: readonly Micros[], rate: Rate, at: Micros, most: number): readonly Micros[] {
   const used = countIn(times, rate, at);
-  if (used < most) return null;
+  if (used < most) return [];
   const leaves = times[times.length - most] ?? at;
-  return leaves + lengthOf(rate);
+  return [leaves + lengthOf(rate)];
 }
 
 /** Without what no window holds any more, and without a hold that is over. */
-function tidied({ times, heldUntil }: BudgetState, rates: readonly Rate[], now: Micros): BudgetState {
+function tidied({ times, unknownCases, heldUntil }: BudgetState, rates: readonly Rate[], now: Micros): BudgetState {
   const longest = Math.max(0, ...rates.map(lengthOf));
   const ahead = (times.at(-1) ?? 0) - wholeMs(now);
-  const corrected = ahead > WRONG_CLOCK ? times.map((time) => time - ahead) : times;
-  const at = timeOf(corrected, now);
+  const corrected = (all: readonly Micros[]) => (ahead > WRONG_CLOCK ? all.map((time) => time - ahead) : all);
+  const at = timeOf(corrected(times), now);
+  const counting = (all: readonly Micros[]) => corrected(all).filter((time) => time + longest > at);
   const isHeld = heldUntil !== null && heldUntil > now && heldUntil <= now + LONGEST_HOLD;
   return {
-    times: corrected.filter((time) => time + longest > at),
+    times: counting(times),
+    unknownCases: counting(unknownCases),
     heldUntil: isHeld ? heldUntil : null,
   };
 }

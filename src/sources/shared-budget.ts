@@ -58,7 +58,25 @@ const DIGITS = 36;
 /**
  * The first time in milliseconds, then the differences, in base 36: 1,400 requests of a day take some 7 KB, not 25.
  */
-export function writeState({ times, heldUntil }: BudgetState): JsonObject {
+export const writeState = ({ times, unknownCases, heldUntil }: BudgetState): JsonObject => ({
+  times: writeTimes(times),
+  unknownCases: writeTimes(unknownCases),
+  heldUntil,
+});
+
+/** What cannot be read counts as nothing: the source itself refuses what is too much. */
+export function readState(value: JsonObject | null): BudgetState {
+  const { heldUntil } = value ?? {};
+  const times = readTimes(value?.times);
+  if (times === null) return UNSPENT;
+  return {
+    times,
+    unknownCases: readTimes(value?.unknownCases) ?? [],
+    heldUntil: typeof heldUntil === 'number' ? heldUntil : null,
+  };
+}
+
+function writeTimes(times: readonly Micros[]): string {
   let before = 0;
   const differences = times.map((time) => {
     const ms = time / MICROS_PER_MS;
@@ -66,20 +84,18 @@ export function writeState({ times, heldUntil }: BudgetState): JsonObject {
     before = ms;
     return difference.toString(DIGITS);
   });
-  return { times: differences.join(' '), heldUntil };
+  return differences.join(' ');
 }
 
-/** What cannot be read counts as nothing: the source itself refuses what is too much. */
-export function readState(value: JsonObject | null): BudgetState {
-  const { times, heldUntil } = value ?? {};
-  if (typeof times !== 'string') return UNSPENT;
+function readTimes(written: unknown): readonly Micros[] | null {
+  if (typeof written !== 'string') return null;
   let ms = 0;
   const read: Micros[] = [];
-  for (const difference of times === '' ? [] : times.split(' ')) {
+  for (const difference of written === '' ? [] : written.split(' ')) {
     const step = Number.parseInt(difference, DIGITS);
-    if (!(step >= 0)) return UNSPENT;
+    if (!(step >= 0)) return null;
     ms += step;
     read.push(ms * MICROS_PER_MS);
   }
-  return { times: read, heldUntil: typeof heldUntil === 'number' ? heldUntil : null };
+  return read;
 }

@@ -7,8 +7,11 @@ import type { DocketSnapshot } from '../dockets/snapshot.ts';
 import type { LiveSourceName } from '../events/source.ts';
 import type { Instant, Micros } from '../runtime/instant.ts';
 
-/** Whose work a request is, most urgent first. The budget of a source is spent in this order. */
-export const PRIORITIES = ['paid', 'watched', 'backfill'] as const;
+/**
+ * Whose work a request is, most urgent first. The budget of a source is spent in this order. `unknown_case` is a query
+ * about a case that is not known here, which may end without an answer and so without pay.
+ */
+export const PRIORITIES = ['paid', 'unknown_case', 'watched', 'backfill'] as const;
 export type Priority = (typeof PRIORITIES)[number];
 
 /** Why a source did not answer as it should; also the label of metrics and the `why` of its standing. */

@@ -4,7 +4,7 @@
  */
 import { type Instant, MICROS_PER_SECOND, type Micros, toMicros } from '../runtime/instant.ts';
 import type { Rate } from './budget.ts';
-import { mostFor } from './budget-windows.ts';
+import { FIRST_LOOK, mostFor } from './budget-windows.ts';
 
 const DAY: Micros = 86_400 * MICROS_PER_SECOND;
 
@@ -52,8 +52,6 @@ export function dueAt(planned: PlannedCase): Micros {
 
 /** Requests of a look, on average: a later one asks for the docket, its changed entries and its changed documents. */
 export const LATER_LOOK = 3;
-/** A first one of a case of 80 entries: its number, four pages of entries, parties, attorneys. */
-export const FIRST_LOOK = 7;
 
 export interface ShortGroup {
   readonly every: Micros;

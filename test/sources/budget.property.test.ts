@@ -8,6 +8,7 @@ import { MICROS_PER_SECOND, type Micros } from '../../src/runtime/instant.ts';
 import type { Rate } from '../../src/sources/budget.ts';
 import {
   type BudgetState,
+  FIRST_LOOK,
   holdUntil,
   MARGIN,
   mostFor,
@@ -108,10 +109,11 @@ describe('a budget', () => {
 
 describe('what is less urgent', () => {
   const windows = rates('10/min');
-  const spent = (count: number): BudgetState => ({ times: Array(count).fill(START), heldUntil: null });
+  const spent = (count: number): BudgetState => ({ ...UNSPENT, times: Array(count).fill(START) });
 
   it.each<[Priority, number]>([
     ['paid', 10],
+    ['unknown_case', 9],
     ['watched', 8],
     ['backfill', 5],
   ])('%s takes up to %i of ten', (priority, most) => {
@@ -121,12 +123,65 @@ describe('what is less urgent', () => {
   });
 });
 
+describe('looks at unknown cases', () => {
+  const takeAll = (state: BudgetState, windows: readonly Rate[], now: Micros, priority: Priority) => {
+    let count = 0;
+    for (let next = takeFrom(state, windows, now, priority); next.taken; count++) {
+      state = next.state;
+      next = takeFrom(state, windows, now, priority);
+    }
+    return { state, count };
+  };
+
+  it('take half of a window, whoever asks, and leave the rest to known cases', () => {
+    const windows = rates('100/hour');
+    const unknown = takeAll(UNSPENT, windows, START, 'unknown_case');
+    expect(unknown.count).toBe(50);
+    const watched = takeAll(unknown.state, windows, START, 'watched');
+    expect(watched.count).toBe(30);
+    expect(takeAll(watched.state, windows, START, 'paid').count).toBe(20);
+  });
+  it('are not closed by what the watch takes, nor do they take the last requests', () => {
+    const windows = rates('100/hour');
+    const watched = takeAll(UNSPENT, windows, START, 'watched');
+    const unknown = takeAll(watched.state, windows, START, 'unknown_case');
+    expect([watched.count, unknown.count]).toEqual([80, 10]);
+    expect(takeAll(unknown.state, windows, START, 'paid').count).toBe(10);
+  });
+  it('have room for one first look in a small window', () => {
+    expect(takeAll(UNSPENT, rates('10/min'), START, 'unknown_case').count).toBe(FIRST_LOOK);
+    expect(takeAll(UNSPENT, rates('5/min'), START, 'unknown_case').count).toBe(4);
+  });
+  it('leave a free account more than half of its day, however often and by whomever they are asked for', () => {
+    const windows = rates('5/min,50/hour,125/day');
+    let state = UNSPENT;
+    let unknown = 0;
+    let now = START;
+    while (now < START + seconds(86_000)) {
+      const outcome = takeFrom(readState(writeState(state)), windows, now, 'unknown_case');
+      if (outcome.taken) {
+        state = outcome.state;
+        unknown++;
+      } else now = outcome.retryAt;
+    }
+    expect(unknown).toBe(62);
+    expect(standingOf(state, windows, START + seconds(86_000)).rates.at(-1)).toMatchObject({ used: 62 });
+  });
+  it('get their share again once their requests have left the window', () => {
+    const windows = rates('20/min');
+    const { state } = takeAll(UNSPENT, windows, START, 'unknown_case');
+    const refused = takeFrom(state, windows, START, 'unknown_case');
+    if (refused.taken) throw new Error('more than its share');
+    expect(takeAll(state, windows, refused.retryAt, 'unknown_case').count).toBe(10);
+  });
+});
+
 describe('a source that refuses although the budget is not spent', () => {
   const windows = rates('5/min,50/hour');
   const now = START + seconds(10);
 
   it('is asked by nobody before the time that it said, and then by one after the other', () => {
-    const held = holdUntil({ times: [START], heldUntil: null }, windows, now, now + seconds(20));
+    const held = holdUntil({ ...UNSPENT, times: [START] }, windows, now, now + seconds(20));
     expect(takeFrom(held, windows, now + seconds(19), 'paid')).toEqual({ taken: false, retryAt: now + seconds(20) });
     const first = takeFrom(held, windows, now + seconds(20), 'paid');
     if (!first.taken) throw new Error('the hold has not ended');
@@ -176,10 +231,12 @@ describe('a clock that was wrong', () => {
   const windows = rates('2/min');
 
   it('by an hour does not close the budget for an hour', () => {
-    const state = { times: [START + seconds(3_600)], heldUntil: null };
+    const ahead = [START + seconds(3_600)];
+    const state = { ...UNSPENT, times: ahead, unknownCases: ahead };
     const outcome = takeFrom(state, windows, START, 'paid');
     if (!outcome.taken) throw new Error('closed');
     // The earlier request counts as one of now.
+    expect(outcome.state.unknownCases).toEqual([START]);
     expect(takeFrom(outcome.state, windows, START + seconds(62), 'paid').taken).toBe(false);
     expect(takeFrom(outcome.state, windows, START + seconds(63), 'paid').taken).toBe(true);
   });
@@ -188,9 +245,17 @@ describe('a clock that was wrong', () => {
 describe('the cell', () => {
   it('holds a day of 1,400 requests in 10 KB', () => {
     const times = Array.from({ length: 1_400 }, (_, index) => START + index * seconds(61.234));
-    const value = writeState({ times, heldUntil: null });
+    const value = writeState({ ...UNSPENT, times });
     expect(JSON.stringify(value).length).toBeLessThan(10_000);
-    expect(readState(value)).toEqual({ times, heldUntil: null });
+    expect(readState(value)).toEqual({ ...UNSPENT, times });
+  });
+
+  it('keeps which requests were for unknown cases, and reads a cell that does not say so', () => {
+    const state = { times: [START, START + seconds(1)], unknownCases: [START + seconds(1)], heldUntil: null };
+    const written = writeState(state);
+    expect(readState(written)).toEqual(state);
+    const { unknownCases: _, ...before } = written;
+    expect(readState(before)).toEqual({ ...state, unknownCases: [] });
   });
 
   it('of another form counts as unspent', () => {

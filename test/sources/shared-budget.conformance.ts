@@ -73,6 +73,18 @@ export function sharedBudgetConformance(): void {
       expect(await nodes[0]?.standing()).toMatchObject({ rates: [{ used: 5 }, { used: 15 }], heldUntil: null });
     });
 
+    it('gives looks at unknown cases no more than their share, on all nodes together', async () => {
+      const nodes = nodesOf('unknown', '20/min', open());
+      const taken = async (priority: Priority): Promise<number> => {
+        const outcomes = await Promise.all(
+          nodes.flatMap((node) => Array.from({ length: 8 }, () => node.take(priority))),
+        );
+        return outcomes.filter((outcome) => outcome.taken).length;
+      };
+      expect(await taken('unknown_case')).toBe(10);
+      expect(await taken('paid')).toBe(10);
+    });
+
     it('is held for all nodes once one of them was refused', async () => {
       const [one, other] = nodesOf('held', '10/min', open());
       const until = now + 30 * MICROS_PER_SECOND;

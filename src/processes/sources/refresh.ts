@@ -15,7 +15,7 @@ import type { CaseAnswerMeta, OfDocket } from '../../queries/case-answer.ts';
 import { type Clock, MICROS_PER_MS, MICROS_PER_SECOND, type Micros, toMicros } from '../../runtime/instant.ts';
 import { onAbort } from '../../runtime/on-abort.ts';
 import { freshFor } from '../../sources/cadence.ts';
-import type { Fault, Look } from '../../sources/source.ts';
+import type { Fault, Look, Priority } from '../../sources/source.ts';
 import type { EventLog } from '../../storage/event-log.ts';
 import { Trouble, type TroubleLogger } from '../../storage/trouble.ts';
 import type { CaseOfCourt, SourceDesk } from './desk.ts';
@@ -116,13 +116,13 @@ export function createRefresh(options: RefreshOptions): Refresh {
   const stopping = new AbortController();
 
   /** Begins a look that goes on when its query has ended. */
-  function begin(key: string, asked: CaseOfCourt, giveBack: GiveBack): Promise<Look> {
+  function begin(key: string, asked: CaseOfCourt, priority: Priority, giveBack: GiveBack): Promise<Look> {
     const controller = new AbortController();
     const timer = setTimeout(() => controller.abort(), GOES_ON_MS);
     const leave = onAbort(stopping.signal, () => controller.abort());
     const deadline = clock.now() + GOES_ON_MS * MICROS_PER_MS;
     const look = desk
-      .look(asked, { priority: 'paid', signal: controller.signal, deadline })
+      .look(asked, { priority, signal: controller.signal, deadline })
       .then(async (shown) => {
         if (hasShown(shown)) await giveBack();
         trouble.recovered();
@@ -186,7 +186,11 @@ export function createRefresh(options: RefreshOptions): Refresh {
       await giveBack();
       return { readAgain: false, otherwise: unavailable(null, clock.now()) };
     }
-    const shown = await inTime(joined ?? begin(key, one, giveBack), until, call.signal);
+    const shown = await inTime(
+      joined ?? begin(key, one, isKnown ? 'paid' : 'unknown_case', giveBack),
+      until,
+      call.signal,
+    );
     isLate = shown === null;
     if (isKnown && call.signal.aborted) await unpaid.begin(call);
     if (shown === null) return { readAgain: true, otherwise: unavailable(null, clock.now()) };

@@ -60,7 +60,7 @@ export function createCourtListenerClient(options: CourtListenerClientOptions): 
   async function send(request: CourtListenerRequest, { priority, signal }: RequestAsking): Promise<Reply> {
     if (signal.aborted) return fault('interrupted', 'the look was ended before this request');
     const taken = await budget.take(priority);
-    if (!taken.taken) return fault('budget', `no request is left for ${priority} work`, taken.retryAt);
+    if (!taken.taken) return fault('budget', `no request is left for work of priority ${priority}`, taken.retryAt);
     const { method = 'GET', path, query = {}, body } = request;
     const address = new URL(path, base);
     for (const [name, value] of Object.entries(query)) address.searchParams.set(name, value);

@@ -16,7 +16,7 @@ import { createUnpaidLooks } from '../../../src/processes/sources/unpaid-looks.t
 import type { CaseAnswer, OfDocket } from '../../../src/queries/case-answer.ts';
 import { toInstant } from '../../../src/runtime/instant.ts';
 import { readSupremeCourtFile } from '../../../src/sources/scotus/docket.ts';
-import type { Look } from '../../../src/sources/source.ts';
+import type { Look, Priority } from '../../../src/sources/source.ts';
 import { contextOf, court, openWorld, overriding, type World } from '../../dockets/world.ts';
 import { petition, proceeding } from '../../sources/supreme-court/files.ts';
 import type { CourtFile } from '../../sources/supreme-court/supreme-court.ts';
@@ -29,10 +29,12 @@ let refresh: Refresh;
 /** What the source shows; each look takes the first that is left. */
 let looks: (() => Promise<Look>)[];
 let looked: number;
+let priorities: Priority[];
 beforeEach(async () => {
   world = await openWorld();
   looks = [];
   looked = 0;
+  priorities = [];
   refresh = refreshWith();
 });
 afterEach(async () => {
@@ -45,8 +47,9 @@ const refreshWith = (lookMs = 15_000): Refresh =>
     ...world.storage,
     desk: {
       sourcesFor: ({ code }) => (code === 'scotus' ? ['scotus'] : []),
-      look: async (_asked, { signal }) => {
+      look: async (_asked, { signal, priority }) => {
         looked++;
+        priorities.push(priority);
         const next = looks.shift();
         if (next === undefined) throw new Error('no look was expected');
         const look = await next();
@@ -110,6 +113,8 @@ describe('a first look', () => {
       return { look: 'partial', stream, because: { fault: 'budget', reason: 'spent', retryAt: null } };
     });
     expect(await ask()).toMatchObject({ coverageStatus: 'partial', body: { case: { filing_count: 3 } } });
+    // Its requests are of the share of unknown cases, found or not.
+    expect(priorities).toEqual(['unknown_case']);
   });
   it('goes on while the next query of the part is answered, and completes it', async () => {
     await show(petition(), { complete: false, entries: 3 });
@@ -118,6 +123,7 @@ describe('a first look', () => {
       return { look: 'complete', stream };
     });
     expect(await ask()).toMatchObject({ coverageStatus: 'full', body: { case: { filing_count: 8 } } });
+    expect(priorities).toEqual(['paid']);
     expect(await ask()).toMatchObject({ coverageStatus: 'full' });
     expect(looked).toBe(1);
   });
