@@ -21,9 +21,10 @@ COPY registry registry
 COPY fixtures fixtures
 COPY docs docs
 COPY examples examples
-RUN mkdir /data && chown node:node /data
+RUN mkdir /data && mkdir -m 700 /data/tmp && chown node:node /data /data/tmp
 # No NODE_ENV: whoever runs the image says whether it is production, and production asks for more than defaults.
-ENV HOST=0.0.0.0 DATA_DIR=/data
+# TMPDIR is on the volume: /tmp may be in memory, and an audit of a large log keeps more there than memory holds.
+ENV HOST=0.0.0.0 DATA_DIR=/data TMPDIR=/data/tmp
 VOLUME /data
 EXPOSE 8402
 USER node

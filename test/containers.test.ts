@@ -40,6 +40,20 @@ describe('the Dockerfile', () => {
     expect(secondStage.findLastIndex(({ name }) => name === 'RUN' || name === 'COPY')).toBeLessThan(user);
   });
 
+  it('keeps temporary files on the volume, in a folder of its user alone', () => {
+    const variables = new Map(
+      secondStage
+        .filter(({ name }) => name === 'ENV')
+        .flatMap(({ rest }) => rest.split(' ').map((pair) => pair.split('=') as [string, string])),
+    );
+    const folder = variables.get('TMPDIR') ?? '';
+    expect(folder.startsWith(`${last('VOLUME')}/`)).toBe(true);
+    expect(last('VOLUME')).toBe(variables.get('DATA_DIR'));
+    const [, created] = /mkdir -m 700 (\S+)/.exec(last('RUN') ?? '') ?? [];
+    const [, ...owned] = (/chown node:(.*)$/.exec(last('RUN') ?? '')?.[1] ?? '').split(' ');
+    expect([created, owned.includes(folder)]).toEqual([folder, true]);
+  });
+
   it('leaves the choice of production to its operator', () => {
     for (const { name, rest } of instructions) if (name === 'ENV') expect(rest).not.toContain('NODE_ENV');
   });
@@ -99,6 +113,7 @@ interface Composed {
   readonly ports?: readonly string[];
   readonly volumes: readonly string[];
   readonly mem_limit?: string;
+  readonly tmpfs?: readonly string[];
   readonly stop_grace_period?: string;
   readonly logging?: { readonly options: Readonly<Record<string, string>> };
   readonly healthcheck?: { readonly test: readonly string[] };
@@ -171,6 +186,8 @@ describe('docker-compose.yml', () => {
   it('runs the service without rights, on a file system where it can write only its data', () => {
     expect(service).toMatchObject({ read_only: true, cap_drop: ['ALL'], security_opt: ['no-new-privileges:true'] });
     expect(service?.volumes).toEqual(['service-data:/data']);
+    // Without a size it may take all the memory that the service has.
+    for (const mount of service?.tmpfs ?? []) expect(mount).toMatch(/:size=\d+m$/);
   });
 
   it('takes each secret of the service from a file, too', () => {

@@ -3,13 +3,13 @@
 import { randomInt } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Command } from 'commander';
 import { type Config, readConfig } from '../../config.ts';
 import { PaymentAuthorized } from '../../events/payment.ts';
 import { startService } from '../../main.ts';
+import { temporaryFolder } from '../../runtime/temporary-folder.ts';
 import { openEventLog } from '../../service/open-storage.ts';
 import { NETWORKS } from '../../solana/addresses.ts';
 import { usdcOf, usdcText } from '../../solana/decimal-amount.ts';
@@ -88,7 +88,7 @@ function engineConfig(environment: NodeJS.ProcessEnv): Config {
 /** The folder for the demo's data; `keep` says whether it stays afterwards. */
 async function dataFolder(environment: NodeJS.ProcessEnv, keep: boolean): Promise<string> {
   const asked = environment.DATA_DIR;
-  if (!keep || !asked) return mkdtemp(join(tmpdir(), 'docket-demo-'));
+  if (!keep || !asked) return mkdtemp(join(temporaryFolder(), 'docket-demo-'));
   if (existsSync(join(asked, 'log.sqlite'))) {
     throw new CliError(
       `${asked} already holds an event log.`,
@@ -134,7 +134,7 @@ Examples:
         if (engines) await assertOwnPayments(engines);
         const keep = options.keep === true || engines !== null;
         const folder = engines ? resolve(engines.dataDirectory) : await dataFolder(context.environment, keep);
-        const scratch = await mkdtemp(join(tmpdir(), 'docket-demo-files-'));
+        const scratch = await mkdtemp(join(temporaryFolder(), 'docket-demo-files-'));
         try {
           await mkdir(folder, { recursive: true, mode: 0o700 });
           const place: DemoSetting = {

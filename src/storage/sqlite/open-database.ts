@@ -13,6 +13,7 @@
  */
 import { accessSync, chmodSync, constants, existsSync, linkSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
+import { temporaryFolder } from '../../runtime/temporary-folder.ts';
 import { StorageFailure } from '../storage-failure.ts';
 import { Database } from './driver.ts';
 
@@ -71,8 +72,23 @@ function isAllowed(path: string, mode: number): boolean {
   }
 }
 
-/** A database in a file of SQLite's own that has no name: it is gone once it is closed, or its process ends. */
-export const openTemporary = (): Database => new Database('');
+/**
+ * A database in a file of SQLite's own that has no name: it is gone once it is closed, or its process ends. Without the
+ * folder that TMPDIR names, SQLite would silently use another one, which in a container is in memory.
+ * @throws StorageFailure if the folder cannot be used
+ */
+export function openTemporary(): Database {
+  try {
+    temporaryFolder();
+  } catch (error) {
+    throw new StorageFailure(
+      'storage_unavailable',
+      `the folder for temporary files cannot be used (${(error as Error).message})`,
+      { cause: error, hint: 'Set TMPDIR to a folder with space that this user may write to.' },
+    );
+  }
+  return new Database('');
+}
 
 /**
  * SQLite creates world-readable files. This one is created in a folder that only its owner can enter, and linked into
