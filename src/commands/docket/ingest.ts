@@ -81,7 +81,7 @@ export async function ingestDocket(
   if (!number) return { refused: `${snapshot.court.code} has no case numbers like ${snapshot.caseNumber}` };
   const stream = await docketStreamOf(ports, snapshot.court, number, snapshot.aliases, context);
   if (typeof stream !== 'string') {
-    return { refused: `${number.canonical} lacks its office and may be ${stream.candidates.join(' or ')}` };
+    return { refused: `${number.canonical} has no office number and may be ${stream.candidates.join(' or ')}` };
   }
   const ingestId = ports.newId();
   for (let attempt = 1; attempt <= ATTEMPTS; attempt++) {

@@ -75,7 +75,7 @@ export async function anchorNewestHead(ports: AnchorPorts, call: AnchorCall): Pr
   const blockTime = seconds === null ? null : toInstant(seconds * MICROS_PER_SECOND);
   const fee = Number(ANCHOR_FEE_LAMPORTS);
   const anchored = { size: head.size, root: head.root, transaction, slot, blockTime, fee, by: call.by };
-  await record(ports, anchored, call.context);
+  await recordAnchor(ports, anchored, call.context);
   return { anchored, isNew: true };
 }
 
@@ -127,7 +127,7 @@ async function finalSlot(
   return null;
 }
 
-async function record({ log, clock }: AnchorPorts, anchor: LogAnchor, context: CommandContext): Promise<void> {
+async function recordAnchor({ log, clock }: AnchorPorts, anchor: LogAnchor, context: CommandContext): Promise<void> {
   for (let decision = 1; ; decision++) {
     const known = await loadNewestHeads(log);
     try {
