@@ -77,9 +77,9 @@ export async function receive(options: ReceiveOptions): Promise<Received> {
 }
 
 /** The lease of a copy that was killed first has to end, unless the engine sees that its process is gone. */
-async function takeLease(options: Parameters<typeof HeldLease.take>[0], onProgress: Progress): Promise<HeldLease> {
+async function takeLease(options: Parameters<typeof HeldLease.acquire>[0], onProgress: Progress): Promise<HeldLease> {
   for (let waitedMs = 0; ; waitedMs += 1000) {
-    const lease = await HeldLease.take(options);
+    const lease = await HeldLease.acquire(options);
     if (lease) return lease;
     if (waitedMs > LEASE_MS + 5000) throw another();
     onProgress('seconds spent waiting for another copy to end', waitedMs / 1000, null);

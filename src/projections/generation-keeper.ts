@@ -46,7 +46,7 @@ export async function keepGenerations(ports: KeeperPorts, { name }: Pick<Project
   for (const { isDue, take } of steps) {
     if (!(await isDue(generations, ports, name))) continue;
     // Who moves readers holds the lease, and waits for the generation to which it will move them.
-    const lease = await HeldLease.take({ ...ports, name: swapLease(name), durationMs: LEASE_MS });
+    const lease = await HeldLease.acquire({ ...ports, name: swapLease(name), durationMs: LEASE_MS });
     if (!lease) continue;
     try {
       // Another process may have moved readers since, to and fro.
@@ -142,7 +142,7 @@ export async function removeUseless(ports: KeeperPorts, projection: string, gene
 /** Under the lease of its follower, which therefore writes nothing more. */
 async function remove(ports: KeeperPorts, projection: string, generation: number): Promise<void> {
   const name = generationLease(projection, generation);
-  const lease = await HeldLease.take({ ...ports, owner: partOf(ports.owner, 'keeper'), name, durationMs: LEASE_MS });
+  const lease = await HeldLease.acquire({ ...ports, owner: partOf(ports.owner, 'keeper'), name, durationMs: LEASE_MS });
   if (!lease) return;
   try {
     await ports.readStore.retireGeneration(projection, generation);

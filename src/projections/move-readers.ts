@@ -101,7 +101,12 @@ async function moving<Outcome>(
   const { projection, readStore, owner, context } = ports;
   await finishEarlierMove(ports);
   const name = swapLease(projection.name);
-  const lease = await HeldLease.take({ ...ports, owner: partOf(owner, context.commandId), name, durationMs: LEASE_MS });
+  const lease = await HeldLease.acquire({
+    ...ports,
+    owner: partOf(owner, context.commandId),
+    name,
+    durationMs: LEASE_MS,
+  });
   if (!lease) return { rejected: 'moving' };
   try {
     return await move(await readStore.activeGeneration(projection.name), lease);

@@ -3,8 +3,8 @@
  * two cores. This file is both sides: it starts the thread, and it is what the thread runs.
  */
 import { parentPort, Worker, workerData } from 'node:worker_threads';
+import { eventText, parseEvents } from '../audit/verify/event-text.ts';
 import { EventExaminer, type ExaminedBatch, type Examiner } from '../audit/verify/examine.ts';
-import { eventText, toldEvents } from '../audit/verify/told-events.ts';
 import type { Position } from '../storage/event-log.ts';
 import type { RawBatch } from '../storage/raw-events.ts';
 import { SqliteRawEvents } from '../storage/sqlite/raw-events.ts';
@@ -25,7 +25,7 @@ interface Asked {
 
 /** `taken`: one more batch is no longer waiting. */
 type Message = Asked | 'taken' | 'end';
-/** `texts`: the events of the batch, for `toldEvents`. */
+/** `texts`: the events of the batch, for `parseEvents`. */
 type Examined = ExaminedBatch & { readonly texts: string };
 type Answer = { readonly examined: Examined } | { readonly error: string };
 
@@ -76,7 +76,7 @@ export function startExaminer(path: string): Examiner {
       for (let from = after; from !== upTo; ) {
         const { texts, ...examined } = await answered();
         say('taken');
-        yield { ...examined, ...toldEvents(texts) };
+        yield { ...examined, ...parseEvents(texts) };
         from = examined.upTo;
       }
     },

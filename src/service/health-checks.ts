@@ -281,13 +281,13 @@ async function paymentReceiver({ chain, receiver, onReceiver, sponsoring }: Chec
   const { feePayer, payTo, mint } = receiver;
   const report = await checkReceiver(chain, receiver);
   onReceiver?.(report);
-  const { lacks, feePayerLamports, feePayerLow, tokenAccount } = report;
+  const { missing, feePayerLamports, feePayerLow, tokenAccount } = report;
   const sendSol = `Send SOL to ${feePayer}: it pays the network’s fees of x402 payments.`;
-  if (lacks.includes('fee_payer_funds')) {
+  if (missing.includes('fee_payer_funds')) {
     const reason = `the fee payer ${feePayer} has ${feePayerLamports} lamports: too little for network fees`;
     return { ...down(reason), code: 'fee_payer_empty', hint: sendSol };
   }
-  if (lacks.includes('token_account')) {
+  if (missing.includes('token_account')) {
     const reason = `${payTo} has no USDC token account (${tokenAccount}); it must be created before payments can arrive`;
     const hint = `Create it: spl-token create-account ${mint} --owner ${payTo} --fee-payer KEYPAIR; or send it any USDC from a wallet.`;
     return { ...down(reason), code: 'token_account_missing', hint };

@@ -129,8 +129,8 @@ async function prepareOnLocalChain(rpcUrl: string, chain: Chain, receiver: Recei
 /** On a remote chain, logs what is missing now; `/readyz` always reports it. */
 async function reportReceiver(chain: Chain, receiver: Receiver, logger: Logger): Promise<void> {
   try {
-    const { lacks } = await checkReceiver(chain, receiver);
-    if (lacks.length) logger.error({ lacks, receiver }, 'payments cannot be accepted yet');
+    const { missing } = await checkReceiver(chain, receiver);
+    if (missing.length) logger.error({ missing, receiver }, 'payments cannot be accepted yet');
   } catch (error) {
     logger.error({ err: error }, 'the chain is not reachable yet');
   }

@@ -36,7 +36,7 @@ export interface ReceiverReport {
   /** Base units in the token account; 0 without one. */
   readonly tokenAmount: bigint;
   /** Why no payment can be accepted; empty if it can. */
-  readonly lacks: readonly ('fee_payer_funds' | 'token_account')[];
+  readonly missing: readonly ('fee_payer_funds' | 'token_account')[];
 }
 
 /** Checks whether payments can be accepted. @throws ChainUnavailable */
@@ -54,7 +54,7 @@ export async function checkReceiver(
     tokenAccount,
     tokenAccountExists: balance !== null,
     tokenAmount: balance?.amount ?? 0n,
-    lacks: [
+    missing: [
       ...(feePayerCanPay ? [] : (['fee_payer_funds'] as const)),
       ...(balance === null ? (['token_account'] as const) : []),
     ],

@@ -57,7 +57,7 @@ export class HeldLease {
   }
 
   /** Acquires the lease; null while another owner holds it. */
-  static async take(options: LeaseOptions): Promise<HeldLease | null> {
+  static async acquire(options: LeaseOptions): Promise<HeldLease | null> {
     const until = validUntil(options);
     const lease = await acquire(options);
     return lease && new HeldLease(options, lease, until);

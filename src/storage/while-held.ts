@@ -38,7 +38,7 @@ export async function whileHeld(held: HeldWork): Promise<void> {
     let lease: HeldLease | null = null;
     let pauseMs = restMs;
     try {
-      lease = await HeldLease.take(options);
+      lease = await HeldLease.acquire(options);
       if (lease) {
         looks = 0;
         await held.work(lease, AbortSignal.any([signal, lease.lost]), () => {

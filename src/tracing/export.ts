@@ -1,5 +1,5 @@
 /**
- * What becomes of finished spans: a limited number waits, the rest is dropped and counted, and the operator is told when
+ * What becomes of finished spans: a limited number waits, the rest is dropped and counted, and the log says when
  * the collector does not take them. Nothing waits for it.
  */
 import type { Context } from '@opentelemetry/api';
@@ -9,15 +9,15 @@ import type { TracerLog } from './tracer.ts';
 /** Spans that may wait for the collector: some hundred paid queries. */
 export const MOST_WAITING = 4_096;
 /** A collector that takes batches only in part would otherwise be reported with each. */
-const TELL_EVERY_MS = 60_000;
+const REPORT_EVERY_MS = 60_000;
 
 /** An exporter that reports the start and the end of an outage. */
-export class ToldExporter implements SpanExporter {
+export class ReportingExporter implements SpanExporter {
   readonly #inner: SpanExporter;
   readonly #log: TracerLog;
   readonly #collector: string;
   #isFailing = false;
-  #toldAt = Number.NEGATIVE_INFINITY;
+  #reportedAt = Number.NEGATIVE_INFINITY;
   /** Spans that were dropped since the last report. */
   #dropped = 0;
   /** Spans that wait for the collector, or are on the way to it. */
@@ -49,7 +49,7 @@ export class ToldExporter implements SpanExporter {
       return true;
     }
     this.#dropped += 1;
-    if (!this.#isFailing) this.#tell('too many spans wait');
+    if (!this.#isFailing) this.#report('too many spans wait');
     return false;
   }
 
@@ -64,14 +64,14 @@ export class ToldExporter implements SpanExporter {
   /** Reports what is lost with a stop. */
   close(): void {
     this.#dropped += this.#waiting;
-    if (this.#dropped > 0) this.#say('the service stops');
+    if (this.#dropped > 0) this.#warn('the service stops');
   }
 
   #failed(error: Error | undefined): void {
     const isNew = !this.#isFailing;
     this.#isFailing = true;
-    if (isNew) this.#toldAt = Number.NEGATIVE_INFINITY;
-    this.#tell(reasonOf(error));
+    if (isNew) this.#reportedAt = Number.NEGATIVE_INFINITY;
+    this.#report(reasonOf(error));
   }
 
   #succeeded(): void {
@@ -81,14 +81,14 @@ export class ToldExporter implements SpanExporter {
     this.#dropped = 0;
   }
 
-  #tell(reason: string): void {
+  #report(reason: string): void {
     const now = performance.now();
-    if (now - this.#toldAt < TELL_EVERY_MS) return;
-    this.#toldAt = now;
-    this.#say(reason);
+    if (now - this.#reportedAt < REPORT_EVERY_MS) return;
+    this.#reportedAt = now;
+    this.#warn(reason);
   }
 
-  #say(reason: string): void {
+  #warn(reason: string): void {
     const details = { collector: this.#collector, reason, dropped: this.#dropped, alarm: 'traces_not_exported' };
     this.#log.warn(details, 'spans were dropped: the collector of traces does not take them');
     this.#dropped = 0;
@@ -108,9 +108,9 @@ function reasonOf(error: Error | undefined): string {
 /** Passes on the spans that there is room for. */
 export class BoundedSpans implements SpanProcessor {
   readonly #inner: SpanProcessor;
-  readonly #exporter: ToldExporter;
+  readonly #exporter: ReportingExporter;
 
-  constructor(inner: SpanProcessor, exporter: ToldExporter) {
+  constructor(inner: SpanProcessor, exporter: ReportingExporter) {
     this.#inner = inner;
     this.#exporter = exporter;
   }

@@ -23,7 +23,7 @@ import {
   TraceIdRatioBasedSampler,
   TracerProvider,
 } from '@opentelemetry/sdk-trace';
-import { BoundedSpans, MOST_WAITING, ToldExporter } from './export.ts';
+import { BoundedSpans, MOST_WAITING, ReportingExporter } from './export.ts';
 import { DEFAULT_SERVICE_NAME, type TracingSettings } from './settings.ts';
 import type { AttributeValue, Span, SpanKind, SpanOptions } from './span.ts';
 import { readRecorded, type TraceContext } from './traceparent.ts';
@@ -57,9 +57,9 @@ export function createOpenTelemetryTracer({
     timeoutMillis: EXPORT_TIMEOUT_MS,
     concurrencyLimit: 4,
   });
-  const told = new ToldExporter(exporter, logger, new URL(settings.url).host);
+  const reporting = new ReportingExporter(exporter, logger, new URL(settings.url).host);
   const batches = new BatchSpanProcessor({
-    exporter: told,
+    exporter: reporting,
     maxExportBatchSize: BATCH,
     // It never has so many: `BoundedSpans` counts those on the way too.
     maxQueueSize: 2 * MOST_WAITING,
@@ -69,7 +69,7 @@ export function createOpenTelemetryTracer({
   const provider = new TracerProvider({
     sampler: samplerOf(settings),
     spanLimits: SPAN_LIMITS,
-    spanProcessors: [new BoundedSpans(batches, told)],
+    spanProcessors: [new BoundedSpans(batches, reporting)],
     resource: resourceFromAttributes({
       'service.name': DEFAULT_SERVICE_NAME,
       'service.version': version,
@@ -93,7 +93,7 @@ export function createOpenTelemetryTracer({
       const late = wait(FLUSH_MS, undefined, { signal: waiting.signal }).catch(() => undefined);
       await Promise.race([provider.shutdown().catch(() => undefined), late]);
       waiting.abort();
-      told.close();
+      reporting.close();
     },
   };
 }

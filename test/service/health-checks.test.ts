@@ -1,6 +1,6 @@
 import { open } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
-import { type HealthWatch, isReady, LOOKS_TO_TELL_BETTER, watchHealth } from '../../src/http/admin/health.ts';
+import { CHECKS_BEFORE_RECOVERY, type HealthWatch, isReady, watchHealth } from '../../src/http/admin/health.ts';
 import { DELIVERY_TIMERS } from '../../src/projections/deliveries.ts';
 import { MICROS_PER_SECOND, systemClock, toInstant } from '../../src/runtime/instant.ts';
 import { openFiles } from '../../src/runtime/open-files.ts';
@@ -54,7 +54,7 @@ describe('the disk', () => {
       expect(isReady(watch.health())).toBe(false);
       await look(0);
       expect(await look(null)).toMatchObject({ status: 'nominal' });
-      for (let more = 2; more <= LOOKS_TO_TELL_BETTER; more++) await look(null);
+      for (let more = 2; more <= CHECKS_BEFORE_RECOVERY; more++) await look(null);
       expect(told).toEqual([
         expect.objectContaining({ level: 'warn', alarm: 'disk_degraded', code: 'low_disk' }),
         expect.objectContaining({ level: 'error', alarm: 'disk_down', code: 'storage_full' }),

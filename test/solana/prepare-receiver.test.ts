@@ -40,17 +40,17 @@ describe('what is missing for a receiver', () => {
       tokenAccount: tokenAccountOf(payTo).toBase58(),
       tokenAccountExists: false,
       tokenAmount: 0n,
-      lacks: ['fee_payer_funds', 'token_account'],
+      missing: ['fee_payer_funds', 'token_account'],
     });
     await faucet.giveSol(feePayer.toBase58(), 890_880n + MOST_FEE_LAMPORTS - 1n);
-    expect((await checkReceiver(chain, receiver)).lacks).toContain('fee_payer_funds');
+    expect((await checkReceiver(chain, receiver)).missing).toContain('fee_payer_funds');
     await faucet.giveSol(feePayer.toBase58(), 1n);
-    expect(await checkReceiver(chain, receiver)).toMatchObject({ lacks: ['token_account'], feePayerLow: true });
+    expect(await checkReceiver(chain, receiver)).toMatchObject({ missing: ['token_account'], feePayerLow: true });
   });
 
   it('is created on the local chain, once', async () => {
     const { payTo, feePayer, receiver } = newReceiver();
-    expect(await prepareLocalReceiver(chain, faucet, receiver)).toMatchObject({ lacks: [], feePayerLow: false });
+    expect(await prepareLocalReceiver(chain, faucet, receiver)).toMatchObject({ missing: [], feePayerLow: false });
     const balance = await local.connection.getBalance(feePayer);
     await prepareLocalReceiver(chain, faucet, receiver);
     expect(await local.connection.getBalance(feePayer)).toBe(balance);

@@ -41,7 +41,7 @@ function holder(name: string, owner: string = randomUUID()) {
     cutOff() {
       isReachable = false;
     },
-    take: () => HeldLease.take({ readStore, clock, steady, name, owner, durationMs: DURATION_MS }),
+    take: () => HeldLease.acquire({ readStore, clock, steady, name, owner, durationMs: DURATION_MS }),
   };
 }
 

@@ -28,7 +28,7 @@ it('all leases of a process are renewed in one commit for each heartbeat', async
   const leases: HeldLease[] = [];
   for (let n = 0; n < LEASES; n++) {
     const options = { readStore, clock: systemClock, owner, name: `lease/${n}`, durationMs: 900 } as const;
-    leases.push((await HeldLease.take(options))!);
+    leases.push((await HeldLease.acquire(options))!);
   }
   const written = async () => (await stat(join(directory, 'read.sqlite-wal'))).size / FRAME_BYTES;
   const [framesBefore, renewalsBefore] = [await written(), renewals];

@@ -82,7 +82,7 @@ export function createKeyCalls(ports: KeyCallsPorts): KeyCalls {
       if (!key) throw new Error('a rotation left no key though it was just made');
       const secret = secretOf(masterKeys, purchase.authorization.wallet, key);
       // Checked before the handout is recorded, so that a node without the master key leaves it to another node.
-      if (secret === null) return masterKeyLacks();
+      if (secret === null) return masterKeyMissing();
       // Recorded before the secret is sent, so that it is sent at most once.
       if (!(await handOut(ports, stream, context))) return handedOutBefore();
       return answers.rotated(callOf(purchase, tag), key, secret, keys.proofs !== null);
@@ -103,7 +103,7 @@ function secretOf(masterKeys: MasterKeys, wallet: string, { keyId, masterVersion
  * This node does not have the master key that a signing key was derived from. `/readyz` and the log report it to
  * operators.
  */
-export const masterKeyLacks = (): Problem =>
+export const masterKeyMissing = (): Problem =>
   problem(
     'service_unavailable',
     { component: 'signing_keys', retry_after: 60 },

@@ -75,7 +75,7 @@ export function watchHealth({
   const parts = new Map<string, PartHealth>(
     Object.keys(checks).map((name) => [name, { status: 'down', since: start, reason: STARTING }]),
   );
-  const news = new Map(Object.keys(checks).map((name) => [name, new HealthNews()]));
+  const reporters = new Map(Object.keys(checks).map((name) => [name, new HealthReporter()]));
   let current: Health = Object.fromEntries(parts);
   let looking: Promise<void> | null = null;
 
@@ -89,7 +89,7 @@ export function watchHealth({
       parts.set(name, health);
       current = Object.fromEntries(parts);
     }
-    if (news.get(name)?.isNews(status)) onChange?.(name, health);
+    if (reporters.get(name)?.shouldReport(status)) onChange?.(name, health);
   };
   const refresh = (): Promise<void> => {
     looking ??= Promise.all(Object.entries(checks).map(([name, check]) => look(name, check)))
@@ -134,44 +134,44 @@ function adviceOf(error: unknown): Advice | null {
 const BADNESS: Readonly<Record<PartStatus, number>> = { nominal: 0, degraded: 1, down: 2 };
 
 /** Consecutive better checks before an improvement is reported: one minute at one check every two seconds. */
-export const LOOKS_TO_TELL_BETTER = 30;
+export const CHECKS_BEFORE_RECOVERY = 30;
 
 /**
  * Decides which changes of a part to report: a worse status at once, a better one only after it has lasted. So a part
  * that flaps, such as a disk that is just about full, is reported once.
  */
-export class HealthNews {
+export class HealthReporter {
   /** The status last reported. It starts as nominal, which needs no report. */
-  #told: PartStatus = 'nominal';
+  #reported: PartStatus = 'nominal';
   /** The worst status found since the part became better than reported; null while it is not better. */
   #worst: PartStatus | null = null;
   /** Consecutive checks that found the part better than reported, and better than that worst status. */
-  #betterThanTold = 0;
+  #betterThanReported = 0;
   #betterThanWorst = 0;
 
   /** Whether to report the result of a check. Call it after each check. */
-  isNews(found: PartStatus): boolean {
-    if (BADNESS[found] >= BADNESS[this.#told]) {
-      const isWorse = found !== this.#told;
-      this.#tell(found);
+  shouldReport(found: PartStatus): boolean {
+    if (BADNESS[found] >= BADNESS[this.#reported]) {
+      const isWorse = found !== this.#reported;
+      this.#report(found);
       return isWorse;
     }
-    this.#betterThanTold++;
+    this.#betterThanReported++;
     if (this.#worst !== null && BADNESS[found] < BADNESS[this.#worst]) this.#betterThanWorst++;
     else {
       this.#worst = found;
       this.#betterThanWorst = 0;
     }
-    const looks = found === this.#worst ? this.#betterThanTold : this.#betterThanWorst;
-    if (looks < LOOKS_TO_TELL_BETTER) return false;
-    this.#tell(found);
+    const checks = found === this.#worst ? this.#betterThanReported : this.#betterThanWorst;
+    if (checks < CHECKS_BEFORE_RECOVERY) return false;
+    this.#report(found);
     return true;
   }
 
-  #tell(status: PartStatus): void {
-    this.#told = status;
+  #report(status: PartStatus): void {
+    this.#reported = status;
     this.#worst = null;
-    this.#betterThanTold = 0;
+    this.#betterThanReported = 0;
     this.#betterThanWorst = 0;
   }
 }

@@ -17,7 +17,7 @@ const MONITOR_PARAMETERS = ['case_id', 'court_code', 'last_checked'] as const;
 /** Reads `GET /v2/monitor`, where `last_checked` is required (docs/design/interface.md#4.2), with every issue at once. */
 export function readMonitorRequest(request: SentRequest, now: Micros): MonitorRequest | Problem {
   const { values, sandbox, issues } = readRequestParameters(request, [...MONITOR_PARAMETERS, 'callback_url']);
-  const found = issues.map(toldWhereItBelongs);
+  const found = issues.map(withPlaceHint);
   const faulty = faultyOf(issues);
   const blank = (values.get('last_checked') ?? '').trim() === '';
   if (blank && !faulty.has('last_checked')) {
@@ -39,7 +39,7 @@ const ELSEWHERE: ReadonlySet<string> = new Set(
 );
 
 /** A parameter of the case query is not a typo, even if a parameter here has a similar name. */
-const toldWhereItBelongs = (issue: Issue): Issue =>
+const withPlaceHint = (issue: Issue): Issue =>
   ELSEWHERE.has(issue.parameter)
     ? {
         ...issue,

@@ -45,7 +45,7 @@ function read(
   listNames: readonly (typeof LISTS)[number][],
 ): V1CaseRequest | Problem {
   const { values, issues } = readRequestParameters(request, SHARED, { repeatable: listNames, sandbox: false });
-  const found = issues.map(toldWhereItBelongs);
+  const found = issues.map(withPlaceHint);
   if (hasSandboxHeader(request)) found.push(noSandbox('X-Service-Test', '1'));
   const faulty = faultyOf(issues);
   const checked = checkCaseQuery(values, now, faulty);
@@ -71,7 +71,7 @@ const noSandbox = (parameter: string, received: string | null): Issue => ({
 });
 
 /** A parameter of version 2 is not a typo, even if a parameter here has a similar name. */
-function toldWhereItBelongs(issue: Issue): Issue {
+function withPlaceHint(issue: Issue): Issue {
   if (issue.parameter === 'test') return noSandbox('test', issue.received);
   if (!NEW_IN_V2.includes(issue.parameter)) return issue;
   return { ...issue, rule: `Version 1 has no ${issue.parameter}; GET /v2/case has.`, example: null };

@@ -4,7 +4,7 @@
  */
 import type { FastifyInstance } from 'fastify';
 import type { MasterKeys } from '../../callbacks/master-keys.ts';
-import { masterKeyLacks } from '../../commands/signing-key/paid-call.ts';
+import { masterKeyMissing } from '../../commands/signing-key/paid-call.ts';
 import { proveCall } from '../../commands/signing-key/sign-in.ts';
 import { loadSigningKeys } from '../../commands/signing-key/use.ts';
 import type { Problem } from '../../errors.ts';
@@ -76,7 +76,7 @@ export function walletKeysRoute({ log, clock, masterKeys }: WalletKeysDependenci
     async answer(_, { wallet }) {
       // A key that cannot sign on this node must not be paid for.
       const current = (await loadSigningKeys(log, wallet)).keys.at(-1);
-      if (current && !masterKeys.versions.includes(current.masterVersion)) return masterKeyLacks();
+      if (current && !masterKeys.versions.includes(current.masterVersion)) return masterKeyMissing();
       return { keyCall: 'show', answeredCases: 1 };
     },
   };

@@ -87,7 +87,7 @@ export function createPartitions(options: PartitionOptions): Partitions {
         const partition = (start + step) % PARTITIONS;
         if (leases.has(partition)) continue;
         const name = `callbacks/${partition}`;
-        const lease = await HeldLease.take({ readStore, clock, owner, name, durationMs: leaseMs });
+        const lease = await HeldLease.acquire({ readStore, clock, owner, name, durationMs: leaseMs });
         if (!lease) continue;
         leases.set(partition, lease);
         taken.push(partition);

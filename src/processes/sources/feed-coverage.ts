@@ -11,15 +11,15 @@ export type IsCovered = (known: { readonly court: Court; readonly caseNumber: st
 /** What is covered at a moment. */
 export type Coverage = (now: Micros) => Promise<IsCovered>;
 
-/** A feed that was not read whole for so long tells nothing that a look could rely on. */
+/** A feed that was not read whole for so long shows nothing that a look could rely on. */
 const READ_WITHIN: Micros = 3_600 * MICROS_PER_SECOND;
 const READ_EVERY: Micros = 300 * MICROS_PER_SECOND;
 
 /** Every type of entry: courts choose which types their feeds have, and say so. */
 const ALL_TYPES = /^\s*(?:Docket entries of type:\s*all\b|All docket entries|Public filings in the last)/i;
 
-/** Whether a feed tells of every new entry now. */
-export function tellsAll(
+/** Whether a feed shows every new entry now. */
+export function isComplete(
   memory: Pick<FeedMemory, 'types' | 'lookedAt' | 'movedAt'>,
   court: Court,
   now: Micros,
@@ -34,12 +34,12 @@ export function feedCoverage(readStore: Pick<ReadStore, 'cell'>, feeds: readonly
   let readAt = Number.NEGATIVE_INFINITY;
   return async (now) => {
     if (Math.abs(now - readAt) >= READ_EVERY) {
-      const telling = new Set<string>();
+      const complete = new Set<string>();
       for (const { court } of feeds) {
         const { memory } = await readMemory(readStore, court.code);
-        if (tellsAll(memory, court, now)) telling.add(court.code);
+        if (isComplete(memory, court, now)) complete.add(court.code);
       }
-      [covered, readAt] = [telling, now];
+      [covered, readAt] = [complete, now];
     }
     return ({ court }) => covered.has(court.code);
   };

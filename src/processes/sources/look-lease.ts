@@ -30,7 +30,7 @@ export async function lookLease(
   /** The newest look when the waiting began; undefined if nobody had the lease. */
   let before: number | undefined;
   for (let waitMs = FIRST_WAIT_MS; ; waitMs = Math.min(waitMs * 2, LONGEST_WAIT_MS)) {
-    const held = await HeldLease.take({ ...lease, name: lookLeaseName(asked) });
+    const held = await HeldLease.acquire({ ...lease, name: lookLeaseName(asked) });
     if (held) {
       const other = before === undefined ? null : await lookAfter(log, asked, before).catch(released(held));
       if (other === null) return held;

@@ -5,8 +5,8 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { canonicalOf, canonicalText } from '../../../src/audit/verify/canonical-plain.ts';
+import { eventText, parseEvents } from '../../../src/audit/verify/event-text.ts';
 import { chainHash, storedEvent } from '../../../src/audit/verify/stored-json.ts';
-import { eventText, toldEvents } from '../../../src/audit/verify/told-events.ts';
 import { canonicalJson } from '../../../src/events/canonical-json.ts';
 import type { Json, JsonObject } from '../../../src/events/event.ts';
 import { hashedMetadata, hashTexts } from '../../../src/storage/prepare-append.ts';
@@ -118,7 +118,7 @@ it('tells another thread all that is judged', () => {
   const brokenNames = '"a \\"stream\\"",-1,"0b0ad886-ecb1-4d7a-907b-71197f9446ae",""';
   const { hash } = METADATA;
   const texts = [eventText(RAW, names, hash, event), eventText(broken, brokenNames, null, null)];
-  const { places, hashes, judged } = toldEvents(`[${texts}]`);
+  const { places, hashes, judged } = parseEvents(`[${texts}]`);
   expect(hashes).toEqual([hash, null]);
   const { metadata: _, ...told } = event;
   expect(judged).toEqual([{ ...told, metadata: { recordedAt, schemaVersion, commandId } }, null]);
@@ -126,5 +126,5 @@ it('tells another thread all that is judged', () => {
     { position: RAW.position, stream: 'operator-x', revision: 3, id: RAW.id, type: 'LogHeadAnchored' },
     { position: RAW.position, stream: 'a "stream"', revision: -1, id: RAW.id, type: '' },
   ]);
-  expect(toldEvents('[]')).toEqual({ places: [], hashes: [], judged: [] });
+  expect(parseEvents('[]')).toEqual({ places: [], hashes: [], judged: [] });
 });

@@ -2,10 +2,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { buildAdminApp } from '../../../src/http/admin/admin-app.ts';
 import {
+  CHECKS_BEFORE_RECOVERY,
   type Finding,
   type HealthWatch,
   isReady,
-  LOOKS_TO_TELL_BETTER,
   NOMINAL,
   operationalStatus,
   watchHealth,
@@ -66,7 +66,7 @@ describe('the health of the parts', () => {
       await made.refresh();
     }
     expect(told).toEqual(['log down', 'receiver degraded', 'receiver down']);
-    for (let look = 2; look <= LOOKS_TO_TELL_BETTER; look++) await made.refresh();
+    for (let look = 2; look <= CHECKS_BEFORE_RECOVERY; look++) await made.refresh();
     expect(told).toEqual(['log down', 'receiver degraded', 'receiver down', 'receiver nominal']);
   });
 

@@ -1,7 +1,7 @@
-/** In which courts a feed tells what is new: given how it was last read and what it says of itself, then this. */
+/** In which courts a feed shows everything new, given how it was last read and what it says of itself. */
 import { describe, expect, it } from 'vitest';
 import { findCourt } from '../../../src/courts/registry.ts';
-import { feedCoverage, tellsAll } from '../../../src/processes/sources/feed-coverage.ts';
+import { feedCoverage, isComplete } from '../../../src/processes/sources/feed-coverage.ts';
 import { MICROS_PER_SECOND, toMicros } from '../../../src/runtime/instant.ts';
 import { feedsOf } from '../../../src/sources/rss/addresses.ts';
 import { NO_MEMORY } from '../../../src/sources/rss/feed-memory.ts';
@@ -15,7 +15,7 @@ const read = {
   movedAt: FRIDAY_NOON - 9 * MINUTE,
 };
 
-describe('a feed tells of every new entry', () => {
+describe('a feed shows every new entry', () => {
   it.each([
     ['Docket entries of type: all', true],
     ['All docket entries.', true],
@@ -25,14 +25,14 @@ describe('a feed tells of every new entry', () => {
     ['Public Complaints, Orders and Judgments in the last 24 Hours', false],
     ['', false],
   ])('if it says so: %j', (types, expected) => {
-    expect(tellsAll({ ...read, types }, court, FRIDAY_NOON)).toBe(expected);
+    expect(isComplete({ ...read, types }, court, FRIDAY_NOON)).toBe(expected);
   });
   it('unless it was not read for an hour, or never', () => {
-    expect(tellsAll({ ...read, lookedAt: FRIDAY_NOON - 61 * MINUTE }, court, FRIDAY_NOON)).toBe(false);
-    expect(tellsAll(NO_MEMORY, court, FRIDAY_NOON)).toBe(false);
+    expect(isComplete({ ...read, lookedAt: FRIDAY_NOON - 61 * MINUTE }, court, FRIDAY_NOON)).toBe(false);
+    expect(isComplete(NO_MEMORY, court, FRIDAY_NOON)).toBe(false);
   });
   it('unless it has not moved for two hours of a working day', () => {
-    expect(tellsAll({ ...read, movedAt: FRIDAY_NOON - 121 * MINUTE }, court, FRIDAY_NOON)).toBe(false);
+    expect(isComplete({ ...read, movedAt: FRIDAY_NOON - 121 * MINUTE }, court, FRIDAY_NOON)).toBe(false);
   });
   it('in no court of which nothing is remembered', async () => {
     const covered = await feedCoverage(

@@ -137,7 +137,7 @@ describe('one look at a time', () => {
     source.always = async () => failedLook('unavailable');
     await world.node([source]).look(CASE, paid);
     const options = { readStore: world.storage.readStore, clock: systemClock, owner: 'another', durationMs: 1_000 };
-    const lease = await HeldLease.take({ ...options, name: lookLeaseName(CASE) });
+    const lease = await HeldLease.acquire({ ...options, name: lookLeaseName(CASE) });
     expect(lease).not.toBeNull();
     await lease?.release();
   });

@@ -32,7 +32,7 @@ export function eventText(
   return `"${position}",${names},${stored},${schemaVersion},"${recordedAt}",${command},${data}`;
 }
 
-export interface ToldEvents {
+export interface ParsedEvents {
   readonly places: readonly EventPlace[];
   readonly hashes: readonly (string | null)[];
   /** In their newest schemas, which they are known to fit; null for events with a fault. */
@@ -40,29 +40,29 @@ export interface ToldEvents {
 }
 
 /** @param texts a list of the texts of events */
-export function toldEvents(texts: string): ToldEvents {
-  const told = JSON.parse(texts) as readonly Json[];
+export function parseEvents(texts: string): ParsedEvents {
+  const members = JSON.parse(texts) as readonly Json[];
   const places: EventPlace[] = [];
   const hashes: (string | null)[] = [];
   const judged: (JudgedEvent | null)[] = [];
-  for (let at = 0; at < told.length; at += MEMBERS) {
+  for (let at = 0; at < members.length; at += MEMBERS) {
     const event = {
-      position: told[at] as string,
-      stream: told[at + 1] as string,
-      revision: told[at + 2] as number,
-      id: told[at + 3] as string,
-      type: told[at + 4] as string,
+      position: members[at] as string,
+      stream: members[at + 1] as string,
+      revision: members[at + 2] as number,
+      id: members[at + 3] as string,
+      type: members[at + 4] as string,
       metadata: {
-        schemaVersion: told[at + 6] as number,
-        recordedAt: told[at + 7] as string,
-        commandId: (told[at + 8] as string | null) ?? undefined,
+        schemaVersion: members[at + 6] as number,
+        recordedAt: members[at + 7] as string,
+        commandId: (members[at + 8] as string | null) ?? undefined,
       },
-      data: told[at + 9] as JsonObject,
+      data: members[at + 9] as JsonObject,
     };
     places.push(event);
-    hashes.push(told[at + 5] as string | null);
-    if (told[at + 9] !== null) event.data = upcastData(event);
-    judged.push(told[at + 9] === null ? null : event);
+    hashes.push(members[at + 5] as string | null);
+    if (members[at + 9] !== null) event.data = upcastData(event);
+    judged.push(members[at + 9] === null ? null : event);
   }
   return { places, hashes, judged };
 }
