@@ -6,10 +6,11 @@ import { LogTree, leafOf } from '../events/log-tree.ts';
 import type { Clock } from '../runtime/instant.ts';
 import { assertNotMidCopy, readCopyMarker, writeCopyMarker } from '../storage/copy-marker.ts';
 import { isDeadOwner } from '../storage/lease-owner.ts';
+import type { BlobName } from '../storage/payload-store.ts';
 import type { Storage } from '../storage/storage.ts';
 import { ChainCheck } from './chain-check.ts';
-import { type StillLog, storageOrigin } from './origin.ts';
-import { type Received, receive } from './receive.ts';
+import { type CopyOrigin, type StillLog, storageOrigin } from './origin.ts';
+import { isReceived, type Received, receive } from './receive.ts';
 import { CopyRefused, type Progress } from './refused.ts';
 import { idOf } from './take.ts';
 
@@ -36,9 +37,13 @@ export async function migrate(options: MigrateOptions): Promise<Migrated> {
   }
   await leave(options, logId);
   const still = await readStill(options, logId);
+  const origin = storageOrigin(source, still);
+  // An earlier run was killed between its last two steps.
+  if (await isReceived(target, origin))
+    return { ...(await countOf(origin, onProgress)), logId: await left(source, logId) };
   const received = await receive({
     target,
-    origin: storageOrigin(source, still),
+    origin,
     ordered: false,
     clock,
     owner,
@@ -52,8 +57,27 @@ export async function migrate(options: MigrateOptions): Promise<Migrated> {
       );
     },
   });
-  await writeCopyMarker(source.readStore, { state: 'left', id: logId });
-  return { ...received, logId };
+  return { ...received, logId: await left(source, logId) };
+}
+
+/** The last step. */
+async function left({ readStore }: Pick<Storage, 'readStore'>, logId: string): Promise<string> {
+  await writeCopyMarker(readStore, { state: 'left', id: logId });
+  return logId;
+}
+
+/** What a complete copy holds. */
+async function countOf(origin: CopyOrigin, onProgress: Progress): Promise<Received> {
+  const { size: events, root } = origin;
+  const damaged: BlobName[] = [];
+  let [contents, cells] = [0, 0];
+  for await (const lines of origin.content()) {
+    contents += lines.filter(({ as }) => as === 'stored').length;
+    damaged.push(...lines.flatMap(({ as, name }) => (as === 'damaged' ? [name] : [])));
+    onProgress('content', contents, null);
+  }
+  for await (const _cell of origin.cells()) cells++;
+  return { events, root, contents, cells, damaged, redacted: [], unknown: [] };
 }
 
 /** Keeps every service away from the source. A service that started at this moment shows by its leases. */

@@ -56,7 +56,7 @@ export async function receive(options: ReceiveOptions): Promise<Received> {
   const { readStore } = target;
   const lease = await takeLease({ readStore, clock, owner, name: LEASE, durationMs: LEASE_MS }, options.onProgress);
   try {
-    const id = `${origin.id} ${redactions.hash}`;
+    const id = copyId(origin, redactions);
     const done = await begin(options, id);
     const content = await RedactedContent.of(target, origin, redactions);
     const { contents, damaged } = await writeContent(options, content, lease, id, done);
@@ -74,6 +74,15 @@ export async function receive(options: ReceiveOptions): Promise<Received> {
   } finally {
     await lease.release();
   }
+}
+
+/** What a copy is made of: an interrupted one is continued only from the same. */
+const copyId = ({ id }: Pick<CopyOrigin, 'id'>, { hash }: RedactionList = NO_REDACTIONS): string => `${id} ${hash}`;
+
+/** Whether an earlier run has completed this copy. */
+export async function isReceived({ readStore }: Pick<Storage, 'readStore'>, origin: CopyOrigin): Promise<boolean> {
+  const marker = await readCopyMarker(readStore);
+  return marker?.state === 'received' && marker.id === copyId(origin);
 }
 
 /** The lease of a copy that was killed first has to end, unless the engine sees that its process is gone. */
@@ -99,6 +108,12 @@ async function begin({ target }: ReceiveOptions, id: string): Promise<number> {
     throw new CopyRefused(
       'This storage holds an unfinished copy from another backup, or with another list of redactions.',
       'Finish it with the same arguments, or empty the storage and start again.',
+    );
+  }
+  if (marker?.state === 'received' && marker.id === id) {
+    throw new CopyRefused(
+      'This storage holds this copy already, and it is complete.',
+      'Start the service on it. For another copy, name an empty storage; never serve both.',
     );
   }
   const holds = [

@@ -39,6 +39,19 @@ const use = (storage: Storage) => compareLog({ ...storage, projections: [] });
 const dyingAt = (step: string) => (now: string) => {
   if (now === step) throw new Error('killed');
 };
+/** Dies before it says that the storage was left. */
+const withoutLeft = (readStore: Storage['readStore']): Storage['readStore'] =>
+  new Proxy(readStore, {
+    get(store, name) {
+      const member = Reflect.get(store, name) as unknown;
+      if (typeof member !== 'function') return member;
+      return async (...args: unknown[]) => {
+        const [, , value] = args as [string, number, { readonly state?: string } | undefined];
+        if (name === 'compareAndSet' && value?.state === 'left') throw new Error('killed');
+        return Reflect.apply(member, store, args);
+      };
+    },
+  });
 const holdLease = (processId: number) =>
   source.readStore.acquireLease('recovery', `${hostname()}/${processId}/1/x`, systemClock.now(), 60_000_000);
 
@@ -62,6 +75,28 @@ describe('a migration', () => {
       expect((await collect(target.log, null)).events).toEqual((await collect(source.log, null)).events);
     },
   );
+
+  it('that dies between its last two steps ends when it is run again, and the source is left', async () => {
+    const unwritable = {
+      ...source,
+      readStore: withoutLeft(source.readStore),
+    };
+    const dying = migrate({
+      source: unwritable,
+      target,
+      clock: systemClock,
+      owner: leaseOwner(),
+      onProgress: () => {},
+    });
+    await expect(dying).rejects.toThrow('killed');
+    await expect(use(source)).rejects.toMatchObject({ code: 'log_moved' });
+    // From now on a service may record on the new storage.
+    expect(await use(target)).toMatchObject({ logId: LOG_ID });
+    await append(target, 'operator-x', [note('x')]);
+    expect(await move()).toMatchObject({ logId: LOG_ID, events: 8, contents: 2, cells: 1, damaged: [] });
+    expect((await target.log.read('operator-x')).length).toBe(1);
+    await expect(move()).rejects.toThrow('was moved already');
+  });
 
   it('is refused while a process uses the source, which stays usable', async () => {
     await holdLease(process.ppid);

@@ -132,9 +132,12 @@ describe('a restore', () => {
     await expect(restore(from)).rejects.toThrow('not empty: it holds events, content');
   });
 
-  it('into a completed copy is refused', async () => {
+  it('into a completed copy is refused, and it is said if that is the same copy', async () => {
     await take();
     await restore(await origin());
+    await expect(restore(await origin())).rejects.toThrow('holds this copy already, and it is complete');
+    await append(storage, 'operator-x', [note('x')]);
+    await take(true);
     await expect(restore(await origin())).rejects.toThrow('holds events, content, a completed copy');
   });
 
