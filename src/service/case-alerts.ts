@@ -6,6 +6,7 @@ import type { CaseOfCourt } from '../processes/sources/desk.ts';
 import { createSourceCases } from '../processes/sources/source-cases.ts';
 import type { SourcePauses } from '../processes/sources/source-pauses.ts';
 import { watchedCases } from '../processes/sources/watched.ts';
+import type { Freshness } from '../projections/freshness.ts';
 import type { Clock, Micros } from '../runtime/instant.ts';
 import type { SourceBudget } from '../sources/budget.ts';
 import { createDocketAlerts } from '../sources/courtlistener/alerts.ts';
@@ -23,10 +24,12 @@ export interface CaseAlertsOptions {
   readonly http: SourceHttp;
   readonly budget: SourceBudget;
   readonly pauses: Pick<SourcePauses, 'isPaused'>;
+  /** Of the read models that say which cases are watched. */
+  readonly freshness: readonly Freshness[];
 }
 
 /** Null unless CourtListener is asked, pushes to this service, and may have alerts. */
-export function openCaseAlerts({ storage, config, pauses, ...parts }: CaseAlertsOptions): CaseAlerts | null {
+export function openCaseAlerts({ storage, config, pauses, freshness, ...parts }: CaseAlertsOptions): CaseAlerts | null {
   const { log, readStore } = storage;
   const { courtListener, watchDays } = config.sources;
   const { token, url, alerts: limit, webhookSecret } = courtListener;
@@ -43,6 +46,7 @@ export function openCaseAlerts({ storage, config, pauses, ...parts }: CaseAlerts
     alerts: createDocketAlerts(client),
     cases: createSourceCases({ log, readStore, clock }, 'courtlistener'),
     watched: (now) => newestAskedFirst(readStore, now, watchDays),
+    knowsAllWatched: async () => (await Promise.all(freshness.map((model) => model.showsEverything()))).every(Boolean),
     isAllowed: () => !pauses.isPaused('courtlistener', null),
     covers: (court) => isOnCourtListener(court) && !pauses.isPaused('courtlistener', court.code),
   });

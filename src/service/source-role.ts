@@ -25,6 +25,7 @@ import { createCaseWatch } from '../processes/sources/watch.ts';
 import { cases } from '../projections/cases.ts';
 import { createFreshness } from '../projections/freshness.ts';
 import type { ProjectionRunner } from '../projections/runner.ts';
+import { WATCHED_CASES } from '../projections/watched-cases.ts';
 import type { Clock, Micros } from '../runtime/instant.ts';
 import { untilAborted } from '../runtime/on-abort.ts';
 import type { Rate, SourceBudget } from '../sources/budget.ts';
@@ -144,14 +145,17 @@ export function startSourceRole(options: SourceRoleOptions): SourceRole {
     );
   }
   const budget = askable.budgets.get('courtlistener');
-  const alerts =
-    budget && openCaseAlerts({ storage, config, clock, logger, owner, pauses, budget, http: httpOf('courtlistener') });
+  const freshnessOf = (projection: string) => createFreshness({ log, runner: options.runner, projection });
+  // Which cases are watched is read from both.
+  const freshness = [cases.name, WATCHED_CASES].map(freshnessOf);
+  const parts = { storage, config, clock, logger, owner, pauses, freshness, http: httpOf('courtlistener') };
+  const alerts = budget && openCaseAlerts({ ...parts, budget });
   if (alerts) running.push(whenReady((ending) => alerts.run(ending)));
 
   const refresh = createRefresh({
     log,
     desk,
-    freshness: createFreshness({ log, runner: options.runner, projection: cases.name }),
+    freshness: freshnessOf(cases.name),
     unpaid: createUnpaidLooks(readStore, clock),
     clock,
     logger,

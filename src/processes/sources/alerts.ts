@@ -6,6 +6,7 @@ import type { BaseLogger } from 'pino';
 import type { AlertCommand, AlertEnd, Subscription } from '../../commands/source/alert.ts';
 import type { Court } from '../../courts/court.ts';
 import { findCourt } from '../../courts/registry.ts';
+import type { JsonObject } from '../../events/event.ts';
 import { type Clock, MICROS_PER_SECOND, type Micros, toMicros } from '../../runtime/instant.ts';
 import { pause } from '../../runtime/pause.ts';
 import type { DocketAlerts, ListedAlert } from '../../sources/courtlistener/alerts.ts';
@@ -16,7 +17,7 @@ import type { EventLog } from '../../storage/event-log.ts';
 import type { ReadStore } from '../../storage/read-store.ts';
 import { Trouble } from '../../storage/trouble.ts';
 import { whileHeld } from '../../storage/while-held.ts';
-import { createAlertBook } from './alert-book.ts';
+import { type AlertInForce, createAlertBook } from './alert-book.ts';
 import { coreKey } from './alert-coverage.ts';
 import type { CaseOfCourt } from './desk.ts';
 import { decideAlert, recordAlert, type SubscribePorts, subscribeTo, WATCHED, type WantedAlert } from './subscribe.ts';
@@ -32,6 +33,8 @@ export interface CaseAlertsPorts {
   readonly cases: Pick<SourceCases, 'idsOf'>;
   /** Every case that is watched, most important first. */
   watched(now: Micros): AsyncIterable<CaseOfCourt>;
+  /** Whether `watched` knows all that is in the log. After a restore it is built anew, and shows fewer cases at first. */
+  knowsAllWatched(): Promise<boolean>;
   /** Whether CourtListener may be asked now: nobody has paused it. */
   isAllowed(): boolean;
   /** Whether it may be asked about cases of a court. */
@@ -57,8 +60,12 @@ const MINUTE: Micros = 60 * MICROS_PER_SECOND;
 const DAY: Micros = 1_440 * MINUTE;
 /** How often the cases that are watched are compared with the alerts. */
 const EVERY: Micros = 5 * MINUTE;
+/** Until the read model of watched cases is asked again whether it knows all. */
+const WAIT_FOR_WATCHED: Micros = MINUTE;
 /** How often the account's own list is compared: it costs a request. */
 const LIST_EVERY: Micros = DAY;
+/** A case must be seen unwatched for so long before its alert ends: an alert that was wrongly ended loses filings. */
+const ENDS_AFTER: Micros = DAY;
 /** CourtListener ends an alert on a closed case after 180 days without news. */
 const RENEW_AFTER: Micros = 150 * DAY;
 /** After a fault that names no time. */
@@ -117,9 +124,10 @@ export function createCaseAlerts(ports: CaseAlertsPorts): CaseAlerts {
     await book.catchUp();
     try {
       await compareList(now, signal);
-      await keep(now, signal);
+      const isKnown = await ports.knowsAllWatched();
+      if (isKnown) await keep(now, signal);
       stops = 0;
-      return now + EVERY;
+      return now + (isKnown ? EVERY : WAIT_FOR_WATCHED);
     } catch (error) {
       if (!(error instanceof Stopped)) throw error;
       return Math.max(
@@ -132,8 +140,8 @@ export function createCaseAlerts(ports: CaseAlertsPorts): CaseAlerts {
   /** Compares the account's own list with the log, once a day. */
   async function compareList(now: Micros, signal: AbortSignal): Promise<void> {
     const { version, value } = await readStore.cell(NAME);
-    const listedAt = typeof value?.listedAt === 'number' ? value.listedAt : Number.NEGATIVE_INFINITY;
-    foreign = typeof value?.foreign === 'number' ? value.foreign : 0;
+    const { listedAt, unwatched, ...kept } = readCell(value);
+    foreign = kept.foreign;
     if (now - listedAt < LIST_EVERY) return;
     const listed = await list(signal);
     for (const known of [...book.inForce.values()]) {
@@ -144,7 +152,22 @@ export function createCaseAlerts(ports: CaseAlertsPorts): CaseAlerts {
     }
     foreign = listed.filter(({ docketId, isOn }) => isOn && !book.inForce.has(docketId)).length;
     isFull = false;
-    await readStore.compareAndSet(NAME, version, { listedAt: now, foreign });
+    await readStore.compareAndSet(NAME, version, { listedAt: now, foreign, unwatched });
+  }
+
+  /** The alerts made for watched cases of which none is watched any more, and has not been for long enough. */
+  async function unwatchedFor(long: Micros, keys: ReadonlySet<string>, now: Micros): Promise<readonly AlertInForce[]> {
+    const { version, value } = await readStore.cell(NAME);
+    const { listedAt, unwatched: before } = readCell(value);
+    const idle = [...book.inForce.values()].filter(
+      (known) => known.by === WATCHED && !keys.has(coreKey(known.court, known.caseNumber)),
+    );
+    // A time ahead came from a clock that was wrong.
+    const since = (id: string): Micros => Math.min(before[id] ?? now, now);
+    const unwatched = Object.fromEntries(idle.map(({ sourceCaseId: id }) => [id, since(id)]));
+    const isSame = JSON.stringify(unwatched) === JSON.stringify(before);
+    if (!isSame) await readStore.compareAndSet(NAME, version, { listedAt, foreign, unwatched });
+    return idle.filter(({ sourceCaseId: id }) => now - since(id) >= long);
   }
 
   async function keep(now: Micros, signal: AbortSignal): Promise<void> {
@@ -166,14 +189,17 @@ export function createCaseAlerts(ports: CaseAlertsPorts): CaseAlerts {
         missing.push({ sourceCaseId, court: court.code, caseNumber, by: WATCHED });
       }
     }
+    if (signal.aborted) return;
+    for (const known of await unwatchedFor(ENDS_AFTER, keys, now)) {
+      if (signal.aborted) return;
+      const because = await alerts.end(known.alertId, asking(signal));
+      if (because) throw new Stopped(because);
+      await end(known, 'no_longer_watched', WATCHED);
+      isFull = false;
+    }
     for (const known of [...book.inForce.values()]) {
       if (signal.aborted) return;
-      if (known.by === WATCHED && !keys.has(coreKey(known.court, known.caseNumber))) {
-        const because = await alerts.end(known.alertId, asking(signal));
-        if (because) throw new Stopped(because);
-        await end(known, 'no_longer_watched', WATCHED);
-        isFull = false;
-      } else if (now - toMicros(known.since) > RENEW_AFTER) await renew(known, signal);
+      if (now - toMicros(known.since) > RENEW_AFTER) await renew(known, signal);
     }
     for (const one of missing) {
       if (signal.aborted || isFull || isTaken()) return;
@@ -238,6 +264,17 @@ export function createCaseAlerts(ports: CaseAlertsPorts): CaseAlerts {
     await decideAlert(own, sourceCaseId, command);
     await book.catchUp();
   }
+}
+
+/** What the lease's holder keeps. Without it the list is compared at once, and alerts end a day later. */
+function readCell(value: JsonObject | null) {
+  const { listedAt, foreign, unwatched } = value ?? {};
+  const times = typeof unwatched === 'object' && unwatched !== null ? Object.entries(unwatched) : [];
+  return {
+    listedAt: typeof listedAt === 'number' ? listedAt : 0,
+    foreign: typeof foreign === 'number' ? foreign : 0,
+    unwatched: Object.fromEntries(times.filter((one): one is [string, Micros] => typeof one[1] === 'number')),
+  };
 }
 
 const asking = (signal: AbortSignal) => ({ priority: 'watched', signal }) as const;

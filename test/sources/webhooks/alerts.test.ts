@@ -11,16 +11,21 @@ import { pino } from 'pino';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { handleWithRetry } from '../../../src/commands/handle.ts';
 import { alert } from '../../../src/commands/source/alert.ts';
+import { readConfig } from '../../../src/config.ts';
 import { findCourt } from '../../../src/courts/registry.ts';
 import { sourceStream } from '../../../src/events/source.ts';
 import { alertCoverage, anyCoverage } from '../../../src/processes/sources/alert-coverage.ts';
 import { type CaseAlertsPorts, createCaseAlerts } from '../../../src/processes/sources/alerts.ts';
 import type { CaseOfCourt } from '../../../src/processes/sources/desk.ts';
 import { createSourceCases } from '../../../src/processes/sources/source-cases.ts';
+import { cases as casesModel } from '../../../src/projections/cases.ts';
+import { createFreshness } from '../../../src/projections/freshness.ts';
 import { createProjectionRunner, type ProjectionRunner } from '../../../src/projections/runner.ts';
 import { sourceCases } from '../../../src/projections/source-cases.ts';
 import { sourceRecords } from '../../../src/projections/source-records.ts';
+import { watchedCases } from '../../../src/projections/watched-cases.ts';
 import { systemClock } from '../../../src/runtime/instant.ts';
+import { openCaseAlerts } from '../../../src/service/case-alerts.ts';
 import { createDocketAlerts } from '../../../src/sources/courtlistener/alerts.ts';
 import { createCourtListenerClient } from '../../../src/sources/courtlistener/client.ts';
 import { createSourceHttp } from '../../../src/sources/http/create-source-http.ts';
@@ -110,6 +115,7 @@ function keeper(over: Partial<CaseAlertsPorts> = {}) {
     async *watched() {
       yield* watched;
     },
+    knowsAllWatched: async () => true,
     isAllowed: () => true,
     covers: () => true,
     limit: 3,
@@ -161,7 +167,10 @@ describe('watched cases', () => {
     ];
     await step();
     await record(third, { type: 'End', alertId: null, why: 'unsubscribed', by: 'Ann Lee' });
+    imitation.endAlert(Number(imitation.alerts()[2]?.id));
     watched = watched.filter(({ caseNumber }) => caseNumber !== '1:26-cv-01001');
+    await step();
+    time.at += DAY;
     await step();
     await step();
     expect(await told(first)).toEqual(['by watched', 'no_longer_watched']);
@@ -171,6 +180,82 @@ describe('watched cases', () => {
       ['by watched', 'unsubscribed'],
       ['by watched'],
     ]);
+  });
+});
+
+describe('a read model that was lost, as after a restore', () => {
+  it('ends no alert while it is being built', async () => {
+    const ids = [await watch('1:26-cv-01001'), await watch('1:26-cv-01002')];
+    await step();
+    const all = watched;
+    watched = [];
+    const now = clock.now();
+    expect(await keeper({ knowsAllWatched: async () => false }).step(now)).toBeLessThanOrEqual(now + 60_000_000);
+    time.at += 2 * DAY;
+    await step({ knowsAllWatched: async () => false });
+    watched = all;
+    await step();
+    expect(await Promise.all(ids.map(told))).toEqual([['by watched'], ['by watched']]);
+    expect(atSource()).toEqual(ids.map((id) => [Number(id), 1]));
+  });
+
+  it('ends no alert of a case that is watched again within a day, also with a new process each time', async () => {
+    const id = await watch('1:26-cv-01001');
+    await step();
+    const all = watched;
+    watched = [];
+    await step();
+    time.at += DAY / 2;
+    watched = all;
+    await step();
+    watched = [];
+    time.at += DAY / 2;
+    await step();
+    time.at += DAY / 2;
+    await step();
+    expect(await told(id)).toEqual(['by watched']);
+    time.at += DAY / 2;
+    await step();
+    expect(await told(id)).toEqual(['by watched', 'no_longer_watched']);
+    expect(atSource().filter(([, type]) => type === 1)).toEqual([]);
+  });
+
+  it('ends none in the service as composed, before its projections have reached the head of the log', async () => {
+    const id = await watch('1:26-cv-01001');
+    await step();
+    const options = { ...storage, clock: systemClock, logger: silent, owner: 'rebuilt' };
+    const building = createProjectionRunner({ ...options, projections: [casesModel, watchedCases] });
+    const environment = {
+      COURTLISTENER_TOKEN: imitation.token,
+      COURTLISTENER_URL: imitation.url,
+      COURTLISTENER_WEBHOOK_SECRET: 'w'.repeat(32),
+    };
+    const service = openCaseAlerts({
+      storage,
+      config: readConfig(environment),
+      clock,
+      logger: silent,
+      owner: randomUUID(),
+      http,
+      budget: createSharedBudget({ ...storage, clock, name: 'courtlistener', rates: [] }),
+      pauses: { isPaused: () => false },
+      freshness: [casesModel.name, watchedCases.name].map((projection) =>
+        createFreshness({ log: storage.log, runner: building, projection }),
+      ),
+    });
+    for (let day = 0; day < 3; day++) {
+      await service?.step(clock.now());
+      time.at += DAY;
+    }
+    expect(await told(id)).toEqual(['by watched']);
+    await building.start();
+    // Once they have, it is seen that the case is not watched in this log.
+    await building.catchUp();
+    await service?.step(clock.now());
+    time.at += DAY;
+    await service?.step(clock.now());
+    expect(await told(id)).toEqual(['by watched', 'no_longer_watched']);
+    await building.stop();
   });
 });
 
