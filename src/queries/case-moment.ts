@@ -19,6 +19,7 @@ import type { Clock, Instant } from '../runtime/instant.ts';
 import { pinnedTo } from '../storage/pinned-generation.ts';
 import type { Cell, QueryStore } from '../storage/read-store.ts';
 import { caseNotFound, type LookupPorts } from './case-lookup.ts';
+import { headAlone, isHeadAlone } from './head-alone.ts';
 
 export interface QueryPorts extends LookupPorts {
   readonly clock: Clock;
@@ -77,6 +78,7 @@ export async function readMoment(
       waited += POLL_MS;
       continue;
     }
+    if (isHeadAlone(document)) return headAlone();
     const queriedAt = answerTime(caseClock, now, document.newestTime);
     const askedFrom = lastChecked !== null && lastChecked < queriedAt ? lastChecked : queriedAt;
     if (await noteAnswer(readStore, stream, cell, caseClock, queriedAt, askedFrom)) {

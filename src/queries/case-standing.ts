@@ -4,6 +4,7 @@ import { CASES, type CaseDocument } from '../dockets/case-document.ts';
 import { isProblem } from '../errors.ts';
 import { type Clock, MICROS_PER_SECOND, toMicros } from '../runtime/instant.ts';
 import { findCase, type LookupPorts } from './case-lookup.ts';
+import { isHeadAlone } from './head-alone.ts';
 import { readUntilKnown } from './known.ts';
 
 export interface CaseStanding {
@@ -59,7 +60,7 @@ async function shownStanding(
   const found = await findCase(readStore, court, caseId);
   if (isProblem(found)) return found.problem === 'case_not_found' ? noCase() : UNKNOWN_STANDING;
   const document = (await readStore.load<CaseDocument>(CASES, [found.stream])).get(found.stream)?.document;
-  if (!document?.opened) return noCase();
+  if (!document?.opened || isHeadAlone(document)) return noCase();
   const age = document.dataAsOf === null ? null : clock.now() - toMicros(document.dataAsOf);
   const seconds = age === null ? null : Math.max(0, Math.floor(age / MICROS_PER_SECOND));
   return { known: true, cache_age_seconds: seconds, source: document.source ?? 'imported' };

@@ -43,7 +43,7 @@ const FAILING: ReadonlySet<SourceFault> = new Set([
 /** Faults of the account: they open the breaker at once. */
 const ACCOUNT: ReadonlySet<SourceFault> = new Set(['blocked', 'unauthorised']);
 /** The source answered, and as it should: it works, whatever it said of this one request. */
-const ANSWERED: ReadonlySet<SourceFault> = new Set(['throttled', 'bad_request']);
+const ANSWERED: ReadonlySet<SourceFault> = new Set(['throttled', 'bad_request', 'no_entries']);
 
 /** Faults that one case may have for itself, e.g. by its size: in a closed breaker, only one look of each counts. */
 const OF_ONE_CASE: ReadonlySet<SourceFault> = new Set(['timeout', 'too_large', 'unreadable']);

@@ -39,6 +39,8 @@ export const SOURCE_FAULTS = [
   'bad_request',
   /** Not in the documented form, cut off, or empty. */
   'unreadable',
+  /** It has the head of the docket and none of its entries. */
+  'no_entries',
   /** The circuit breaker is open. */
   'open',
   /** An operator has paused it. */

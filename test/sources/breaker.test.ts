@@ -37,10 +37,13 @@ describe('faults', () => {
     expect(pauseOf(stateAfter([fault]))).toBe(3_600);
   });
 
-  it.each<SourceFault>(['throttled', 'bad_request'])('that are an answer (%s) keep it closed', (fault) => {
-    expect(stateAfter(times(fault, 20))).toEqual(CLOSED);
-    expect(stateAfter([...times('timeout', FAULTS_TO_OPEN - 1), fault])).toEqual(CLOSED);
-  });
+  it.each<SourceFault>(['throttled', 'bad_request', 'no_entries'])(
+    'that are an answer (%s) keep it closed',
+    (fault) => {
+      expect(stateAfter(times(fault, 20))).toEqual(CLOSED);
+      expect(stateAfter([...times('timeout', FAULTS_TO_OPEN - 1), fault])).toEqual(CLOSED);
+    },
+  );
 
   it.each<SourceFault>(['budget', 'paused', 'open', 'interrupted'])('of this service (%s) change nothing', (fault) => {
     expect(stateAfter(times(fault, 20))).toEqual(CLOSED);

@@ -118,12 +118,14 @@ const HINTS: Readonly<Partial<Record<Fault['fault'], string>>> = {
   blocked: 'The account is blocked: write to CourtListener.',
   refused_address: 'Only public addresses are reached; SOURCES_ALLOW_PRIVATE permits others for tests.',
   paused: 'docket sources resume sends requests again.',
+  no_entries:
+    'The head of the docket is all that it has: the entries come with a push, a file, or another look in days.',
   budget: 'The budget of the account is spent for now: wait, or see COURTLISTENER_RATES.',
 };
 
 const notAsked = ({ fault, reason }: Fault, { court, caseNumber, source }: Told): CliError =>
   new CliError(
-    `${court} ${caseNumber}: the source could not be asked (${fault}: ${reason}).`,
+    `${court} ${caseNumber}: ${fault === 'no_entries' ? 'the source has no docket' : 'the source could not be asked'} (${fault}: ${reason}).`,
     `${HINTS[fault] ?? `See docket sources show ${source}.`} A query for it is answered from what is known, or gets 503 if nothing is, uncharged.`,
     EXIT.unavailable,
     { court, case_number: caseNumber, look: 'failed', because: { fault, reason } },

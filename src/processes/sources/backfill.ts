@@ -141,7 +141,7 @@ export function createBackfill(options: BackfillOptions): BackfillProcess {
       return null;
     });
     const because = look && 'because' in look ? look.because : null;
-    if (!because) return null;
+    if (!because || because.fault === 'no_entries') return null;
     const waits = Math.max(clock.now() + MICROS_PER_SECOND, because.retryAt ?? clock.now() + REST);
     if (FAULTS_BEFORE_ANY_CASE.has(because.fault)) return waits;
     return tried() >= MOST_TRIES ? null : waits;

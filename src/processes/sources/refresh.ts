@@ -12,6 +12,7 @@ import { type ErrorCode, isProblem, type Problem, problem } from '../../errors.t
 import { type LiveSourceName, sourceStream } from '../../events/source.ts';
 import type { Freshness } from '../../projections/freshness.ts';
 import type { CaseAnswerMeta, OfDocket } from '../../queries/case-answer.ts';
+import { headAlone } from '../../queries/head-alone.ts';
 import { type Clock, MICROS_PER_MS, MICROS_PER_SECOND, type Micros, toMicros } from '../../runtime/instant.ts';
 import { onAbort } from '../../runtime/on-abort.ts';
 import { freshFor } from '../../sources/cadence.ts';
@@ -241,6 +242,7 @@ export const notInTime = (): LookedUp => ({ readAgain: false, otherwise: unavail
 const settled = (otherwise: Problem | null): LookedUp => ({ readAgain: false, otherwise });
 
 function unavailable(because: Fault | null, now: Micros): Problem {
+  if (because?.fault === 'no_entries') return headAlone();
   const retryAt = because?.retryAt ?? null;
   const wait = retryAt === null ? UNAVAILABLE_RETRY_SECONDS : Math.ceil((retryAt - now) / MICROS_PER_SECOND);
   return problem('court_unavailable', { retry_after: Math.min(Math.max(1, wait), MAX_RETRY_SECONDS) });

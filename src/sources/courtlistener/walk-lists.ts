@@ -26,6 +26,7 @@ import {
 import { type CourtListenerClient, fault, isFault } from './client.ts';
 import { type Claims, composeCase } from './compose-case.ts';
 import { idOf } from './courtlistener.ts';
+import type { ListName } from './kept-rows.ts';
 import type { KeptLook, LookedPage, LookStore } from './look-store.ts';
 import { readListPage } from './read-list.ts';
 
@@ -56,6 +57,8 @@ const CONFIRMED_FOR: Micros = 60 * MICROS_PER_SECOND;
 /** A list that shows nothing new on so many pages in turn does not end by itself. */
 const MOST_IDLE_PAGES = 3;
 
+const NO_ENTRIES: Fault = fault('no_entries', 'it has the head of the docket and none of its entries');
+
 const keyOf = ({ id, name }: ListPlace): string => `${id} ${name}`;
 
 /** @throws StorageFailure, and what `ingest` throws; the look goes on where it was then */
@@ -76,7 +79,7 @@ export async function walkLists(ports: WalkPorts, walk: Walk): Promise<Look> {
 
   for (let requests = 0; ; requests++) {
     const place = nextList(look);
-    if (!place) return finish();
+    if (!place || isEmpty()) return finish();
     if (requests === MOST_REQUESTS) return cutOff(fault('budget', `a look makes at most ${MOST_REQUESTS} requests`));
     const at = toInstant(clock.now());
     const page = await readListPage(client, place, look.since, asking);
@@ -164,7 +167,7 @@ export async function walkLists(ports: WalkPorts, walk: Walk): Promise<Look> {
     if (pages === null) return fault('unreadable', 'pages that were kept are missing; the look begins again');
     const entries = pages.filter(({ list }) => list === 'entries' || list === 'documents');
     // A head alone is no docket: a caller would pay to learn that it has no filings.
-    if (entries.length === 0 && forbidden === null && (asked.known !== null || !areEntriesRead())) return null;
+    if (entries.length === 0 && forbidden === null) return null;
     const askedAt = entries.map(({ at }) => at).toSorted()[0] ?? toInstant(clock.now());
     const shown = await ingest(pages, { askedAt, shows: look.since === null ? 'start' : 'part' });
     if (!isFault(shown)) look = allShown(look);
@@ -190,9 +193,13 @@ export async function walkLists(ports: WalkPorts, walk: Walk): Promise<Look> {
     return [...names.flatMap((name) => known.get(name) ?? []), ...own];
   }
 
-  /** Whether anything is known of the entries, also that there are none. */
-  function areEntriesRead(): boolean {
-    return listsOf(look).some(({ name, list }) => name === 'entries' && (list.done || list.pages.length > 0));
+  /** Whether its entries were read and there are none: then its parties are not worth requests. */
+  function isEmpty(): boolean {
+    return look.since === null && forbidden === null && hasNone('entries');
+  }
+
+  function hasNone(list: ListName): boolean {
+    return listsOf(look).every((place) => place.name !== list || (place.list.done && place.list.pages.length === 0));
   }
 
   function arePartiesRead(docket: string): boolean {
@@ -204,9 +211,14 @@ export async function walkLists(ports: WalkPorts, walk: Walk): Promise<Look> {
   async function ingest(pages: readonly LookedPage[], claims: Claims): Promise<{ readonly stream: string } | Fault> {
     const snapshot = composeCase({ court: asked.court, number, headers: headersIn(look), pages }, claims);
     if (snapshot === null) return fault('unreadable', 'the docket cannot be read');
-    const ingested = await asking.ingest(snapshot);
+    const isAlone = claims.shows === 'whole' && snapshot.entries.length === 0;
+    // No case is without filings: nobody has brought them to CourtListener. When somebody does, they are no news.
+    const recorded = isAlone ? { ...snapshot, complete: false, ofFirstLook: true as const, parties: [] } : snapshot;
+    if (isAlone && asked.known !== null) return NO_ENTRIES;
+    const ingested = await asking.ingest(recorded);
     // That this service must not record it says nothing of the source.
-    return 'stream' in ingested ? ingested : fault('interrupted', ingested.refused);
+    if (!('stream' in ingested)) return fault('interrupted', ingested.refused);
+    return isAlone ? NO_ENTRIES : ingested;
   }
 
   async function finish(): Promise<Look> {
@@ -216,7 +228,10 @@ export async function walkLists(ports: WalkPorts, walk: Walk): Promise<Look> {
       const part = await show();
       if (isFault(part)) return giveUp(part);
       if (forbidden !== null) {
+        const isAlone = look.since === null && hasNone('entries') && hasNone('parties');
         await end(false);
+        // The head was not forbidden, so the source works.
+        if (isAlone) return { look: 'failed', because: { ...forbidden, fault: 'no_entries' } };
         return part === null
           ? { look: 'failed', because: forbidden }
           : { look: 'partial', stream: part, because: forbidden };

@@ -150,6 +150,19 @@ describe('a first look', () => {
     looks.push(() => Promise.reject(new Error('others keep writing')));
     expect(await ask()).toMatchObject({ problem: 'court_unavailable', details: { retry_after: expect.any(Number) } });
   });
+  it('of a docket of which the source has only the head is 503 with its own hint, and counts as unpaid', async () => {
+    const because = { fault: 'no_entries', reason: 'the head alone', retryAt: null } as const;
+    for (let index = 0; index < 20; index++) {
+      looks.push(async () => ({ look: 'failed', because }));
+      expect(await ask()).toMatchObject({
+        problem: 'court_unavailable',
+        message: expect.stringContaining('none of its filings'),
+        details: { retry_after: 3_600, hint: expect.stringContaining('filings appear') },
+      });
+    }
+    await ask();
+    expect(looked).toBe(20);
+  });
   it('says when to ask again, if the source did', async () => {
     const retryAt = world.clock.now() + 90_000_000;
     looks.push(async () => ({ look: 'failed', because: { fault: 'throttled', reason: '429', retryAt } }));

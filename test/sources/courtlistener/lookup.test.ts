@@ -98,6 +98,9 @@ describe('a case is looked up', () => {
     add('ilnd', '1:26-cv-02417');
     expect(await world.ask('ilnd', '26-cv-02417')).toEqual({ look: 'not_found' });
     await expect(world.world.ask('ilnd', '26-cv-02417')).rejects.toThrow(/ambiguous_case_id/);
+    // A head alone is not sold.
+    await expect(world.world.ask('ilnd', '1:26-cv-02417')).rejects.toThrow(/court_unavailable/);
+    await world.ask('ilnd', '1:26-cv-02417');
     await expect(world.world.ask('ilnd', '1:26-cv-02417')).resolves.toBeDefined();
   });
 
