@@ -18,12 +18,18 @@ export interface BudgetState {
 export const UNSPENT: BudgetState = { times: [], unknownCases: [], heldUntil: null };
 
 /** The part of each window that requests of a priority may fill. The rest is left to the more urgent ones. */
-export const SHARES: Readonly<Record<Priority, number>> = { paid: 1, unknown_case: 0.9, watched: 0.8, backfill: 0.5 };
+export const SHARES: Readonly<Record<Priority, number>> = {
+  paid: 1,
+  unknown_case: 0.9,
+  watched: 0.8,
+  wanted: 0.5,
+  backfill: 0.5,
+};
 /**
  * The part that looks at unknown cases may fill, whatever others take: anybody can invent numbers, and a look that finds
  * nothing earns nothing. A window too short for it still has room for one whole first look.
  */
-const UNKNOWN_CASES_SHARE = 0.5;
+const SHARES_OF_UNKNOWN: Readonly<Partial<Record<Priority, number>>> = { unknown_case: 0.5, wanted: 0.25 };
 /** Requests of a first look at a case of 80 entries: its number, four pages of entries, parties, attorneys. */
 export const FIRST_LOOK = 7;
 
@@ -48,17 +54,17 @@ export function takeFrom(state: BudgetState, rates: readonly Rate[], now: Micros
   const { times, unknownCases, heldUntil } = tidied(state, rates, now);
   if (heldUntil !== null) return { taken: false, retryAt: heldUntil };
   const at = timeOf(times, now);
-  const isUnknown = priority === 'unknown_case';
+  const ofUnknown = SHARES_OF_UNKNOWN[priority];
   const waits = rates.flatMap((rate) => [
     ...freeAt(times, rate, at, mostFor(rate, priority)),
-    ...(isUnknown ? freeAt(unknownCases, rate, at, mostForUnknown(rate)) : []),
+    ...(ofUnknown === undefined ? [] : freeAt(unknownCases, rate, at, mostForUnknown(rate, ofUnknown))),
   ]);
   if (waits.length > 0) return { taken: false, retryAt: Math.max(...waits) };
   return {
     taken: true,
     state: {
       times: [...times, at],
-      unknownCases: isUnknown ? [...unknownCases, at] : unknownCases,
+      unknownCases: ofUnknown === undefined ? unknownCases : [...unknownCases, at],
       heldUntil: null,
     },
   };
@@ -94,7 +100,8 @@ export function standingOf(state: BudgetState, rates: readonly Rate[], now: Micr
 export const mostFor = ({ requests }: Rate, priority: Priority): number =>
   Math.max(1, Math.floor(requests * SHARES[priority]));
 
-const mostForUnknown = ({ requests }: Rate): number => Math.max(FIRST_LOOK, Math.floor(requests * UNKNOWN_CASES_SHARE));
+const mostForUnknown = ({ requests }: Rate, share: number): number =>
+  Math.max(FIRST_LOOK, Math.floor(requests * share));
 
 /** For how long a request counts. */
 const lengthOf = ({ micros }: Rate): Micros => micros + Math.min(MARGIN, Math.floor(micros / MARGIN_SHARE));

@@ -9,9 +9,10 @@ import type { Instant, Micros } from '../runtime/instant.ts';
 
 /**
  * Whose work a request is, most urgent first. The budget of a source is spent in this order. `unknown_case` is a query
- * about a case that is not known here, which may end without an answer and so without pay.
+ * about a case that is not known here, which may end without an answer and so without pay; `wanted` the watch's repetition
+ * of such a query that has found nothing.
  */
-export const PRIORITIES = ['paid', 'unknown_case', 'watched', 'backfill'] as const;
+export const PRIORITIES = ['paid', 'unknown_case', 'watched', 'wanted', 'backfill'] as const;
 export type Priority = (typeof PRIORITIES)[number];
 
 /** Why a source did not answer as it should; also the label of metrics and the `why` of its standing. */

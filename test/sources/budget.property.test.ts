@@ -115,6 +115,7 @@ describe('what is less urgent', () => {
     ['paid', 10],
     ['unknown_case', 9],
     ['watched', 8],
+    ['wanted', 5],
     ['backfill', 5],
   ])('%s takes up to %i of ten', (priority, most) => {
     expect(takeFrom(spent(most - 1), windows, START, priority).taken).toBe(true);
@@ -147,6 +148,14 @@ describe('looks at unknown cases', () => {
     const unknown = takeAll(watched.state, windows, START, 'unknown_case');
     expect([watched.count, unknown.count]).toEqual([80, 10]);
     expect(takeAll(unknown.state, windows, START, 'paid').count).toBe(10);
+  });
+  it('are repeated by the watch with half of that share', () => {
+    const windows = rates('100/hour');
+    const wanted = takeAll(UNSPENT, windows, START, 'wanted');
+    expect(wanted.count).toBe(25);
+    const queries = takeAll(wanted.state, windows, START, 'unknown_case');
+    expect(queries.count).toBe(25);
+    expect(takeAll(queries.state, windows, START, 'watched').count).toBe(30);
   });
   it('have room for one first look in a small window', () => {
     expect(takeAll(UNSPENT, rates('10/min'), START, 'unknown_case').count).toBe(FIRST_LOOK);

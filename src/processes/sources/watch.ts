@@ -214,7 +214,8 @@ export function createCaseWatch(options: CaseWatchOptions): CaseWatch {
   async function lookAt(item: AgendaItem, lane: Lane, signal: AbortSignal): Promise<void> {
     const { court, caseNumber, stream } = item;
     const begun = clock.now();
-    const look = await desk.look({ court, caseNumber }, { priority: 'watched', signal });
+    const priority = item.isWanted ? 'wanted' : 'watched';
+    const look = await desk.look({ court, caseNumber }, { priority, signal });
     const now = clock.now();
     if (item.isWanted && 'stream' in look) await endWant(item, 'found');
     if (look.look === 'complete' || look.look === 'unchanged') {
@@ -227,6 +228,11 @@ export function createCaseWatch(options: CaseWatchOptions): CaseWatch {
 
   async function afterShortfall(item: AgendaItem, lane: Lane, look: Look, now: Micros): Promise<void> {
     const because: Fault | null = 'because' in look ? look.because : null;
+    if (because?.fault === 'budget' && item.isWanted) {
+      // Their share is used up, which says nothing about the share of known cases. The next reading has them again.
+      lane.queue = lane.queue.filter(({ isWanted }) => !isWanted);
+      return;
+    }
     if (because && isOfSource(because, item.source)) {
       lane.restsUntil = Math.max(now + SHORTEST_REST, because.retryAt ?? now + REST);
       if (because.fault === 'paused') return;

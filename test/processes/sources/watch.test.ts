@@ -249,6 +249,39 @@ describe('the watch over cases', () => {
     expect(sought).toHaveLength(12);
   });
 
+  it('goes on with known cases when numbers that nobody may have have used up their share of the budget', async () => {
+    const known = ['3:26-cv-00101', '3:26-cv-00102', '3:26-cv-00103', '3:26-cv-00104', '3:26-cv-00105'];
+    const streams = [];
+    for (const number of known) streams.push(await world.shown('cand', number));
+    await world.asked(...streams);
+    for (let number = 201; number < 209; number++) await world.wanted('cand', `3:26-cv-00${number}`);
+    world.move(2 * HOUR);
+    const until = world.clock.now() + DAY;
+    world.script.behave = (_, priority) =>
+      priority === 'wanted' ? { look: 'failed', because: fault('budget', until) } : null;
+    await watching().step(world.clock.now());
+    const priorities = world.seen.map(({ priority }) => priority);
+    expect(priorities).toEqual(['watched', 'watched', 'watched', 'wanted', 'watched', 'watched']);
+    expect(world.looked().filter((number) => known.includes(number))).toHaveLength(5);
+  });
+
+  it('neither slows down known cases nor raises an alarm for numbers that nobody may have', async () => {
+    await world.asked(await world.shown('cand', A));
+    const report = async () => {
+      const options = { readStore: world.readStore, desk: world.desk, rates };
+      return freshnessReport(options, { now: world.clock.now(), watchDays: 30 });
+    };
+    const before = await report();
+    for (let number = 201; number < 221; number++) await world.wanted('cand', `3:26-cv-00${number}`);
+    expect(await report()).toEqual(before);
+    expect(before.sources.courtlistener).toMatchObject({ watched: 1, cannotBeKept: 0 });
+    world.script.behave = ({ caseNumber }) => (caseNumber > '3:26-cv-00200' ? { look: 'not_found' } : null);
+    await pass(watching({ agendaEvery: 10 * MINUTE, rates }), 3 * HOUR);
+    const times = world.seen.filter(({ caseNumber }) => caseNumber === A).map(({ at }) => at);
+    expect(times.length).toBeGreaterThanOrEqual(2);
+    expect(lines.filter(({ alarm }) => alarm === 'cases_not_kept_fresh')).toEqual([]);
+  });
+
   it('gives up a wanted case after 30 days, on record', async () => {
     await world.wanted('cand', A);
     world.move(31 * DAY);
