@@ -3,7 +3,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { findCourt, nearestCourts } from '../../courts/registry.ts';
 import { isProblem, type Problem, problem } from '../../errors.ts';
 import type { PushSource } from '../../processes/operator-acts.ts';
-import { type Instant, type Micros, parseTimestamp, toInstant } from '../../runtime/instant.ts';
+import { type Instant, MICROS_PER_SECOND, type Micros, parseTimestamp, toInstant } from '../../runtime/instant.ts';
 import type { BodyForm } from '../../sources/push/read-body.ts';
 import { echo, type Issue, refuseFor } from '../parameters/issues.ts';
 import { readRequestParameters } from '../parameters/request-parameters.ts';
@@ -77,18 +77,24 @@ function compressionOf({ 'content-encoding': coding = 'identity' }: IncomingHttp
   );
 }
 
+/** By how much the clock of a scraper may be ahead of this one; such a time counts as now. */
+const CLOCKS_DIFFER: Micros = 300 * MICROS_PER_SECOND;
+
 function readAskedAt(text: string | undefined, now: Micros, issues: Issue[]): Instant | null {
   if (text === undefined) return null;
   const askedAt = parseTimestamp(text);
   const example = toInstant(now);
+  const latest = toInstant(now + CLOCKS_DIFFER);
   if (askedAt === null) {
     issues.push(
       fault('asked_at', text, 'ISO-8601 with an offset: when the data was fetched from the source.', example),
     );
-  } else if (askedAt > example) {
-    issues.push(fault('asked_at', text, 'not in the future: when the data was fetched from the source.', example));
+  } else if (askedAt > latest) {
+    issues.push(
+      fault('asked_at', text, 'at most 5 minutes ahead: when the data was fetched from the source.', example),
+    );
   }
-  return askedAt;
+  return askedAt !== null && askedAt > example ? example : askedAt;
 }
 
 function readCourt(

@@ -134,6 +134,18 @@ describe('a pushed docket', () => {
     ]);
   });
 
+  it('from a scraper whose clock is up to five minutes ahead was looked at now; more is refused', async () => {
+    const ahead = (minutes: number) => ({
+      query: `?asked_at=${new Date(Date.now() + minutes * 60_000).toISOString()}`,
+    });
+    const sent = await push(docketOf('4:25-cv-00112'), ahead(4));
+    expect(sent.json).toMatchObject({ recorded: 1 });
+    const [check] = await checksOf('4:25-cv-00112');
+    expect(String(check?.data.askedAt) <= `${new Date().toISOString().slice(0, -1)}999Z`).toBe(true);
+    const refused = await push(docketOf('4:25-cv-00113'), ahead(8));
+    expect([refused.status, refused.json.error.code]).toEqual([400, 'invalid_parameter']);
+  });
+
   it('announces what is new once', async () => {
     await push(docketOf('4:25-cv-00103'));
     const more = docketOf('4:25-cv-00103', [
