@@ -21,7 +21,7 @@ COPY registry registry
 COPY fixtures fixtures
 COPY docs docs
 COPY examples examples
-RUN mkdir /data && mkdir -m 700 /data/tmp && chown node:node /data /data/tmp
+RUN mkdir /data && mkdir -m 700 /data/tmp /backups && chown node:node /data /data/tmp /backups
 # No NODE_ENV: whoever runs the image says whether it is production, and production asks for more than defaults.
 # TMPDIR is on the volume: /tmp may be in memory, and an audit of a large log keeps more there than memory holds.
 ENV HOST=0.0.0.0 DATA_DIR=/data TMPDIR=/data/tmp

@@ -1,12 +1,12 @@
 /** Checks the Dockerfile and docker-compose.yml against the project, without an engine to run them. */
-import { spawnSync } from 'node:child_process';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { EXIT } from '../src/cli/command.ts';
-import { SECRET_VARIABLES } from '../src/config/secrets.ts';
+import { Environment } from '../src/config/environment.ts';
+import { fileVariable, SECRET_VARIABLES } from '../src/config/secrets.ts';
 import { readConfig } from '../src/config.ts';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
@@ -26,9 +26,17 @@ const manifest = JSON.parse(read('package.json')) as {
   scripts: { start: string };
 };
 
-describe('the Dockerfile', () => {
-  const last = (name: string) => secondStage.findLast((instruction) => instruction.name === name)?.rest;
+const last = (name: string) => secondStage.findLast((instruction) => instruction.name === name)?.rest;
+const imageVariables = new Map(
+  secondStage
+    .filter(({ name }) => name === 'ENV')
+    .flatMap(({ rest }) => rest.split(' ').map((pair) => pair.split('=') as [string, string])),
+);
+/** Folders that only the user of the image can enter. */
+const [, privateFolders = ''] = /mkdir -m 700 (.*) && chown node:node/.exec(last('RUN') ?? '') ?? [];
+const ownFolders = /chown node:node (.*)$/.exec(last('RUN') ?? '')?.[1]?.split(' ') ?? [];
 
+describe('the Dockerfile', () => {
   it('has only valid instructions', () => {
     const known = 'ARG FROM RUN WORKDIR COPY ENV VOLUME EXPOSE USER HEALTHCHECK CMD'.split(' ');
     expect(instructions.map(({ name }) => name).filter((name) => !known.includes(name))).toEqual([]);
@@ -41,17 +49,11 @@ describe('the Dockerfile', () => {
   });
 
   it('keeps temporary files on the volume, in a folder of its user alone', () => {
-    const variables = new Map(
-      secondStage
-        .filter(({ name }) => name === 'ENV')
-        .flatMap(({ rest }) => rest.split(' ').map((pair) => pair.split('=') as [string, string])),
-    );
-    const folder = variables.get('TMPDIR') ?? '';
+    const folder = imageVariables.get('TMPDIR') ?? '';
     expect(folder.startsWith(`${last('VOLUME')}/`)).toBe(true);
-    expect(last('VOLUME')).toBe(variables.get('DATA_DIR'));
-    const [, created] = /mkdir -m 700 (\S+)/.exec(last('RUN') ?? '') ?? [];
-    const [, ...owned] = (/chown node:(.*)$/.exec(last('RUN') ?? '')?.[1] ?? '').split(' ');
-    expect([created, owned.includes(folder)]).toEqual([folder, true]);
+    expect(last('VOLUME')).toBe(imageVariables.get('DATA_DIR'));
+    expect(privateFolders.split(' ')).toContain(folder);
+    expect(ownFolders).toContain(folder);
   });
 
   it('leaves the choice of production to its operator', () => {
@@ -111,6 +113,7 @@ interface Composed {
   readonly build?: string;
   readonly environment: Readonly<Record<string, string>>;
   readonly ports?: readonly string[];
+  readonly secrets?: readonly string[];
   readonly volumes: readonly string[];
   readonly mem_limit?: string;
   readonly tmpfs?: readonly string[];
@@ -123,11 +126,36 @@ interface Composed {
 /** The longest that the service takes to stop, rounded up. */
 const STOP_WITHIN_SECONDS = 15;
 
+interface Composition {
+  readonly services: Readonly<Record<string, Composed>>;
+  readonly volumes: Readonly<Record<string, null>>;
+  readonly secrets: Readonly<Record<string, { readonly file: string }>>;
+}
+
+const WRITTEN = JSON.stringify(parse(read('docker-compose.yml')));
+
+/** As Compose reads the file: `${NAME:-default}`, and `${NAME:+replacement}` for variables that are set. */
+function composed(environment: Readonly<Record<string, string>> = {}): Composition {
+  const filledIn = (text: string): string =>
+    text.replaceAll(/\$\{(\w+):([-+])([^}]*)\}/g, (_, name, operator, word) =>
+      operator === '-' ? environment[name] || word : environment[name] ? word : '',
+    );
+  const parsed: unknown = JSON.parse(WRITTEN, (_key, value: unknown) =>
+    typeof value === 'string' ? filledIn(value) : value,
+  );
+  expect(JSON.stringify(parsed)).not.toContain('$');
+  return parsed as Composition;
+}
+
+/** Variables that the composition or the image sets, because its engines, ports and volumes depend on them. */
+const SET_HERE = ['NODE_ENV', 'EVENTSTORE_URL', 'MONGODB_URL', 'ADMIN_HOST'];
+const SET_BY_IMAGE = ['HOST', 'PORT', 'ADMIN_PORT', 'DATA_DIR'];
+const operators = Object.keys(Environment.shape).filter((name) => ![...SET_HERE, ...SET_BY_IMAGE].includes(name));
+const secretsOf = operators.filter((name) => SECRET_VARIABLES.has(name));
+const secretName = (variable: string): string => variable.toLowerCase().replaceAll('_', '-');
+
 describe('docker-compose.yml', () => {
-  const { services, volumes } = parse(read('docker-compose.yml')) as {
-    services: Record<string, Composed>;
-    volumes: Record<string, null>;
-  };
+  const { services, volumes } = composed();
   const { service, eventstore, mongo } = services;
 
   it('has the service and both engines', () => {
@@ -137,15 +165,65 @@ describe('docker-compose.yml', () => {
   });
 
   it('gives the service a valid configuration, on those engines', () => {
-    const environment = Object.fromEntries(
-      Object.entries(service!.environment).map(([name, value]) => [name, value.replace(/^\$\{\w+:-(.*)\}$/, '$1')]),
-    );
+    const environment = service!.environment;
     const config = readConfig(environment);
     expect(config.production).toBe(false);
     expect(environment.NODE_ENV).toBe('development');
     expect(config.engines?.eventStore).toMatch(/^esdb:\/\/eventstore:2113\?/);
     expect(config.engines?.mongo).toMatch(/^mongodb:\/\/mongo:27017\/.*replicaSet=rs0/);
     expect(config.solana.network).toBe('local');
+  });
+
+  it('passes on every variable of the configuration that it does not set itself, and no other', () => {
+    const known = [...SET_HERE, ...operators, ...secretsOf.map(fileVariable)];
+    expect(Object.keys(service!.environment).sort()).toEqual([...known].sort());
+    for (const name of operators) {
+      expect(composed({ [name]: 'value' }).services.service?.environment[name], name).toBe('value');
+    }
+    for (const name of SET_HERE) {
+      expect(composed({ [name]: 'value' }).services.service?.environment[name], name).not.toBe('value');
+    }
+  });
+
+  it('mounts each secret that a file of this machine holds, and none that is not given', () => {
+    expect(service?.secrets).toEqual(expect.arrayContaining(secretsOf.map(secretName)));
+    const directory = mkdtempSync(join(tmpdir(), 'docket-secrets-'));
+    try {
+      const file = join(directory, 'secret');
+      writeFileSync(file, `1:${'5a'.repeat(32)}\n`);
+      for (const variable of secretsOf) {
+        const given = composed({ [fileVariable(variable)]: file });
+        const names = Object.entries(given.services.service!.environment).filter(([, value]) =>
+          value.startsWith('/run/secrets/'),
+        );
+        expect(names).toEqual([[fileVariable(variable), `/run/secrets/${secretName(variable)}`]]);
+        expect(given.secrets[secretName(variable)]).toEqual({ file });
+      }
+      // What Compose would mount there is what the configuration reads.
+      const { secrets } = composed({ MASTER_KEY_FILE: file });
+      const { masterKey } = readConfig({ MASTER_KEY_FILE: secrets['master-key']!.file });
+      expect(masterKey).toBe(`1:${'5a'.repeat(32)}`);
+    } finally {
+      rmSync(directory, { recursive: true });
+    }
+    const { secrets } = composed();
+    expect(Object.keys(secrets).sort()).toEqual(secretsOf.map(secretName).sort());
+    for (const { file } of Object.values(secrets)) expect(read(file)).toBe('');
+  });
+
+  it('shows metrics to other containers and to this machine, and to nobody else', () => {
+    const { adminHost, adminPort, port } = readConfig(service!.environment);
+    expect(adminHost).toBe('0.0.0.0');
+    expect(service?.ports).toEqual([port, adminPort].map((one) => `127.0.0.1:${one}:${one}`));
+    for (const name of SET_BY_IMAGE) expect(service?.environment).not.toHaveProperty(name);
+  });
+
+  it('has a place for backups outside the data, which its user can write', () => {
+    expect(service?.volumes).toEqual(['service-data:/data', 'backups:/backups']);
+    expect(composed({ BACKUPS: './backups' }).services.service?.volumes).toContain('./backups:/backups');
+    expect(privateFolders.split(' ')).toContain('/backups');
+    expect(ownFolders).toContain('/backups');
+    expect(read('.gitignore').split('\n')).toContain('/backups/');
   });
 
   it('starts the service when the engines are healthy', () => {
@@ -185,14 +263,8 @@ describe('docker-compose.yml', () => {
 
   it('runs the service without rights, on a file system where it can write only its data', () => {
     expect(service).toMatchObject({ read_only: true, cap_drop: ['ALL'], security_opt: ['no-new-privileges:true'] });
-    expect(service?.volumes).toEqual(['service-data:/data']);
     // Without a size it may take all the memory that the service has.
     for (const mount of service?.tmpfs ?? []) expect(mount).toMatch(/:size=\d+m$/);
-  });
-
-  it('takes each secret of the service from a file, too', () => {
-    const secrets = ['FEE_PAYER_KEY', 'MASTER_KEY'];
-    for (const secret of secrets) expect(service?.environment[`${secret}_FILE`]).toBe(`\${${secret}_FILE:-}`);
   });
 
   it('keeps persistent data in volumes, and opens ports to this machine only', () => {
@@ -200,41 +272,5 @@ describe('docker-compose.yml', () => {
       for (const mount of mounts) expect(Object.keys(volumes)).toContain(mount.split(':', 1)[0]);
       for (const port of ports) expect(port).toMatch(/^127\.0\.0\.1:\d+:\d+$/);
     }
-  });
-});
-
-describe('the systemd unit', () => {
-  const lines = read('ops/systemd/docket-monitor.service').split('\n');
-  const settings = lines
-    .filter((line) => /^[A-Z]\w*=/.test(line))
-    .map((line) => [line.slice(0, line.indexOf('=')), line.slice(line.indexOf('=') + 1)] as const);
-  const all = (name: string) => settings.flatMap(([key, value]) => (key === name ? [value] : []));
-
-  it('starts the service as npm start does', () => {
-    const [, node = '', options = ''] = /^exec (node) (.*) bin\/docket\.js serve$/.exec(manifest.scripts.start) ?? [];
-    expect(all('ExecStart')).toEqual([`/usr/bin/${node} ${options} /opt/docket-monitor/bin/docket.js serve`]);
-  });
-
-  it('gives a stop the time that it takes, and does not repeat a start that cannot succeed', () => {
-    expect(Number(all('TimeoutStopSec')[0])).toBeGreaterThan(STOP_WITHIN_SECONDS);
-    expect(all('RestartPreventExitStatus')).toEqual([String(EXIT.usage)]);
-  });
-
-  it('reads secrets from credentials, by the variables of the configuration', () => {
-    const named = [...lines.join('\n').matchAll(/^#?Environment=(\w+)_FILE=%d\/([\w-]+)$/gm)];
-    expect(named.length).toBeGreaterThan(1);
-    for (const [, variable = '', credential] of named) {
-      expect(SECRET_VARIABLES).toContain(variable);
-      expect(lines).toContain(`#LoadCredential=${credential}:/etc/docket-monitor/${credential}`);
-    }
-  });
-
-  it('is accepted by systemd itself', (test) => {
-    const path = join(ROOT, 'ops/systemd/docket-monitor.service');
-    const verified = spawnSync('systemd-analyze', ['verify', path], { encoding: 'utf8' });
-    if (verified.error) return test.skip('systemd-analyze is not installed');
-    // Where node is installed elsewhere, that is the only complaint.
-    const complaints = verified.stderr.split('\n').filter((line) => line && !line.includes('/usr/bin/node'));
-    expect(complaints).toEqual([]);
   });
 });
