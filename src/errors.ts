@@ -88,9 +88,10 @@ export const ERROR_CATALOGUE = {
     {
       known:
         'For a query on a case: whether the case is known here. If false and source is null, the paid call returns 404 without a charge; if a source is named, it is asked first. Null while unknown.',
-      cache_age_seconds: 'For a known case: seconds since its source was last read.',
+      cache_age_seconds:
+        'For a known case: seconds since a source last showed its whole docket; if none has, since one last showed a part.',
       source:
-        'For a known case: the source that brought its docket last; imported: from files. For an unknown case: the source that the paid call asks; null if none covers the court.',
+        'For a known case: the source that showed its docket then; imported: from files. For an unknown case: the source that the paid call asks; null if none covers the court.',
       cases: 'For a batch: these three members for each query, in order.',
       charging: 'For a batch: what it costs if queries fail.',
       sponsorship_paused_for:

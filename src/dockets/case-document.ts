@@ -27,10 +27,12 @@ export interface CaseDocument {
   /** Whether a source has shown the case yet. */
   readonly checked: boolean;
   readonly baseline: 'none' | 'started' | 'completed';
-  /** When the source was last queried. */
+  /** When a source last showed anything of it, be it one entry. */
   readonly dataAsOf: Instant | null;
-  /** The name of the source that was queried then; absent for files. */
+  /** The name of that source; absent for files. */
   readonly source?: string;
+  /** The newest look that showed the whole docket; absent if there was none, and in documents of earlier versions. */
+  readonly whole?: { readonly asOf: Instant; readonly source: string };
   /** Feeds said nothing of this time, and no complete look came after it; absent if there is no such time. */
   readonly gap?: { readonly from: Instant; readonly to: Instant };
   /** The newest `available_at` or `revised_at`: everything up to it is visible. */
@@ -43,6 +45,24 @@ export interface CaseDocument {
   /** Blob that contains header and parties. */
   readonly detailsContent: string | null;
 }
+
+/**
+ * The look that gives an answer its age: the newest at the whole docket, because one entry of a feed says nothing of the
+ * others. A case that was never shown whole is as old as its newest part.
+ */
+export function lookAnswered({ whole, dataAsOf, source }: CaseDocument): {
+  readonly asOf: Instant | null;
+  /** As callers see it. */
+  readonly source: string;
+} {
+  if (whole === undefined) return { asOf: dataAsOf, source: source ?? IMPORTED };
+  return { asOf: whole.asOf, source: whole.source === 'file' ? IMPORTED : whole.source };
+}
+
+const IMPORTED = 'imported';
+
+/** Whether a source has shown all of it, and no feed has missed anything since. */
+export const isWhole = ({ baseline, gap }: CaseDocument): boolean => baseline === 'completed' && gap === undefined;
 
 export interface CasePartiesDocument {
   readonly parties: readonly Party[];

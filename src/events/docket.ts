@@ -30,7 +30,7 @@ export const AliasClaimed = event(
 
 export const DocketOpened = event('DocketOpened', 1, z.strictObject({ court: z.string(), caseNumber: z.string() }));
 
-/** A source was checked. `cacheAge` of every answer counts from the newest of these events. */
+/** A source was checked. The age of an answer counts from the newest of these events that is complete. */
 export const DocketChecked = event(
   'DocketChecked',
   1,

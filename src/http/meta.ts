@@ -12,7 +12,7 @@ export interface Meta {
   readonly query_cost_usd: number;
   readonly sandbox: boolean;
   readonly coverage_status: CoverageStatus | null;
-  /** Whole seconds since the source was last queried. */
+  /** Whole seconds since a source last showed the whole docket; if none has, since one last showed a part. */
   readonly cache_age_seconds: number | null;
   readonly context_delivered: ContextDelivered | null;
   readonly language_delivered: LanguageDelivered | null;

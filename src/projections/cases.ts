@@ -179,7 +179,7 @@ function foldCase(before: CaseDocument | null, { event, contents }: ProjectedEve
       if (data.outcome === 'abandoned' || data.outcome === 'failed') return { ...document };
       // It tells that nothing was seen, so the case is as old as it was.
       if (data.gap !== undefined) return { ...document, gap: joined(document.gap ?? null, data.gap) };
-      return withSource({ ...withoutGap(document, data), checked: true }, data.source, data.askedAt);
+      return withSource({ ...withWhole(withoutGap(document, data), data), checked: true }, data.source, data.askedAt);
     case 'DocketDetailsChanged':
       return withDetails(document, contents.get(data.content), data.content);
     case 'FilingsRecorded': {
@@ -224,6 +224,15 @@ function withoutGap(
   if (document.gap === undefined || !complete || askedAt < document.gap.to) return document;
   const { gap: _, ...others } = document;
   return others;
+}
+
+/** Documents of earlier versions have none until the next complete look, or a rebuild. */
+function withWhole(
+  document: CaseDocument,
+  { complete, askedAt, source }: EventOf<typeof DocketChecked>['data'],
+): CaseDocument {
+  if (!complete || (document.whole !== undefined && askedAt < document.whole.asOf)) return document;
+  return { ...document, whole: { asOf: askedAt, source } };
 }
 
 /** The source of the newest look. Files are not named, so documents of earlier versions are as a rebuild makes them. */

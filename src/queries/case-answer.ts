@@ -1,6 +1,6 @@
 /** The answer to a case query (docs/design/interface.md#2.3): case, context and delta, only from read models. */
 import type { Court } from '../courts/court.ts';
-import type { CaseDocument } from '../dockets/case-document.ts';
+import { type CaseDocument, isWhole, lookAnswered } from '../dockets/case-document.ts';
 import { dayAsTimestamp } from '../dockets/court-time.ts';
 import type { FilingType } from '../dockets/filing-type.ts';
 import { isProblem, type Problem } from '../errors.ts';
@@ -47,7 +47,7 @@ export interface TruncationDetails {
 export interface CaseAnswerMeta {
   /** What the caller sends as its next `last_checked`. */
   readonly queriedAt: Instant;
-  /** When the source was last queried. */
+  /** When a source last showed the whole docket; if none has, when one last showed a part. */
   readonly dataAsOf: Instant | null;
   readonly cacheAgeSeconds: number | null;
   readonly coverageStatus: 'full' | 'partial';
@@ -74,8 +74,10 @@ export interface OfDocket {
   readonly stream: string;
   /** In its most complete form. */
   readonly caseNumber: string;
-  /** Whether a source has shown the whole docket. */
+  /** Whether a source has shown the whole docket, and no feed has missed anything since. */
   readonly isComplete: boolean;
+  /** When the newest look at the whole docket began; null if there was none, or if it is not known. */
+  readonly wholeAsOf: Instant | null;
   /** When its newest filing or visible change became available. */
   readonly activeAt: Instant | null;
   /** Whether the court has closed the case. */
@@ -195,26 +197,25 @@ async function answerCase(ports: QueryPorts, query: CaseQuery): Promise<(CaseAns
   };
 }
 
-const docketOf = (stream: string, { caseNumber, baseline, newestTime, header }: CaseDocument): OfDocket => ({
+const docketOf = (stream: string, document: CaseDocument): OfDocket => ({
   stream,
-  caseNumber,
-  isComplete: baseline === 'completed',
-  activeAt: newestTime,
-  closed: (header?.dateClosed ?? null) !== null,
+  caseNumber: document.caseNumber,
+  isComplete: isWhole(document),
+  wholeAsOf: document.whole?.asOf ?? null,
+  activeAt: document.newestTime,
+  closed: (document.header?.dateClosed ?? null) !== null,
 });
 
 function metaOf(document: CaseDocument, court: Court, queriedAt: Instant, clock: Clock): CaseAnswerMeta {
-  const age = document.dataAsOf === null ? null : (clock.now() - toMicros(document.dataAsOf)) / MICROS_PER_SECOND;
+  const { asOf } = lookAnswered(document);
+  const age = asOf === null ? null : (clock.now() - toMicros(asOf)) / MICROS_PER_SECOND;
   return {
     queriedAt,
-    dataAsOf: document.dataAsOf,
+    dataAsOf: asOf,
     cacheAgeSeconds: age === null ? null : Math.max(0, Math.floor(age)),
     coverageStatus: isWhole(document) && court.coverage === 'full' ? 'full' : 'partial',
   };
 }
-
-/** Whether a source has shown all of it, and no feed has missed anything since. */
-const isWhole = ({ baseline, gap }: CaseDocument): boolean => baseline === 'completed' && gap === undefined;
 
 function caseFields(document: CaseDocument, court: Court, language: CaseQuery['language']) {
   const { header } = document;

@@ -1,6 +1,6 @@
 /** Whether a case is known and how old its data is. Shown before payment, so that no caller signs for a 404. */
 import type { Court } from '../courts/court.ts';
-import { CASES, type CaseDocument } from '../dockets/case-document.ts';
+import { CASES, type CaseDocument, lookAnswered } from '../dockets/case-document.ts';
 import { isProblem } from '../errors.ts';
 import { type Clock, MICROS_PER_SECOND, toMicros } from '../runtime/instant.ts';
 import { findCase, type LookupPorts } from './case-lookup.ts';
@@ -10,10 +10,10 @@ import { readUntilKnown } from './known.ts';
 export interface CaseStanding {
   /** Null if unknown now: the read model is behind, or the number matches several cases. */
   readonly known: boolean | null;
-  /** Whole seconds since the source was last queried; null for an unknown case. */
+  /** Whole seconds, as an answer would say; null for an unknown case. */
   readonly cache_age_seconds: number | null;
   /**
-   * The source that brought its docket last; `imported` for files. For an unknown case the one that would be asked, null
+   * The source of the look that this age is of; `imported` for files. For an unknown case the one that would be asked, null
    * if none covers its court.
    */
   readonly source: string | null;
@@ -61,7 +61,8 @@ async function shownStanding(
   if (isProblem(found)) return found.problem === 'case_not_found' ? noCase() : UNKNOWN_STANDING;
   const document = (await readStore.load<CaseDocument>(CASES, [found.stream])).get(found.stream)?.document;
   if (!document?.opened || isHeadAlone(document)) return noCase();
-  const age = document.dataAsOf === null ? null : clock.now() - toMicros(document.dataAsOf);
+  const { asOf, source } = lookAnswered(document);
+  const age = asOf === null ? null : clock.now() - toMicros(asOf);
   const seconds = age === null ? null : Math.max(0, Math.floor(age / MICROS_PER_SECOND));
-  return { known: true, cache_age_seconds: seconds, source: document.source ?? 'imported' };
+  return { known: true, cache_age_seconds: seconds, source };
 }

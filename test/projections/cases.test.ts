@@ -234,6 +234,28 @@ describe('the projection of cases', () => {
     expect(fold.case).not.toHaveProperty('gap');
   });
 
+  it('says which look was the newest at the whole docket, whatever parts came since', () => {
+    const look = (source: string, askedAt: string, complete: boolean) =>
+      checked({ source, askedAt, complete, outcome: complete ? 'unchanged' : 'partial', ingestId: null });
+    const fold = new Fold().then(opened, look('rss', NOON, false));
+    expect(fold.case).toMatchObject({ dataAsOf: NOON, source: 'rss' });
+    expect(fold.case).not.toHaveProperty('whole');
+    fold.then(look('scotus', NOON, true), look('rss', LATER, false));
+    expect(fold.case).toMatchObject({ dataAsOf: LATER, source: 'rss', whole: { asOf: NOON, source: 'scotus' } });
+    fold.then(look('file', LATER, true), look('scotus', NOON, true));
+    expect(fold.case).toMatchObject({ whole: { asOf: LATER, source: 'file' } });
+  });
+
+  it('goes on with a document of an earlier version, which does not say it', () => {
+    const fold = new Fold().then(opened, checked());
+    const { whole: _, ...earlier } = fold.case as unknown as JsonObject;
+    fold.documents.set(`${CASES} ${STREAM}`, earlier);
+    fold.then(checked({ source: 'rss', askedAt: LATER, complete: false, outcome: 'partial', ingestId: null }));
+    expect(fold.case).not.toHaveProperty('whole');
+    fold.then(checked({ source: 'scotus', askedAt: LATER, complete: true, outcome: 'unchanged', ingestId: null }));
+    expect(fold.case).toMatchObject({ whole: { asOf: LATER, source: 'scotus' } });
+  });
+
   it('names the source of the newest look, unless that was a file', () => {
     const look = (source: string, askedAt: string) =>
       checked({ source, askedAt, complete: true, outcome: 'unchanged', ingestId: null });

@@ -2,7 +2,7 @@
 import type { Command } from 'commander';
 import { loadDocket } from '../../commands/docket/load.ts';
 import type { Court } from '../../courts/court.ts';
-import { CASES, type CaseDocument } from '../../dockets/case-document.ts';
+import { CASES, type CaseDocument, lookAnswered } from '../../dockets/case-document.ts';
 import { decodeFilings, REDACTED_FILING } from '../../dockets/filing-content.ts';
 import { type DocketSnapshot, UNKNOWN_HEADER } from '../../dockets/snapshot.ts';
 import { isProblem } from '../../errors.ts';
@@ -136,8 +136,8 @@ async function list(storage: ImportStorage, context: CliContext, options: ListOp
   await noteIfIncomplete(context, storage, cases);
 }
 
-const caseLine = ({ court, caseNumber, filingCount, dataAsOf, header }: CaseDocument): string =>
-  `${court.padEnd(14)} ${caseNumber.padEnd(22)} ${String(filingCount).padStart(6)} filings  as of ${dataAsOf?.slice(0, 16) ?? 'never'}  ${header?.caseName ?? ''}`;
+const caseLine = (document: CaseDocument): string =>
+  `${document.court.padEnd(14)} ${document.caseNumber.padEnd(22)} ${String(document.filingCount).padStart(6)} filings  as of ${lookAnswered(document).asOf?.slice(0, 16) ?? 'never'}  ${document.header?.caseName ?? ''}`;
 
 const shownCase = (document: CaseDocument) => ({
   court_code: document.court,
@@ -145,8 +145,8 @@ const shownCase = (document: CaseDocument) => ({
   case_name: document.header?.caseName ?? null,
   filing_count: document.filingCount,
   whole: document.baseline === 'completed',
-  data_as_of: document.dataAsOf,
-  source: document.dataAsOf === null ? null : (document.source ?? 'imported'),
+  data_as_of: lookAnswered(document).asOf,
+  source: document.dataAsOf === null ? null : lookAnswered(document).source,
   latest_filing_at: document.latestFilingAt,
 });
 
@@ -214,8 +214,8 @@ async function show(
     ['case', `${document.caseNumber}  ${document.header?.caseName ?? ''}`],
     ['court', `${court.name} (${court.code})`],
     ['filings', `${document.filingCount}${document.baseline === 'completed' ? '' : ', partly known'}`],
-    ['as of', document.dataAsOf ?? 'never'],
-    ['source', document.source ?? 'imported'],
+    ['as of', lookAnswered(document).asOf ?? 'never'],
+    ['source', lookAnswered(document).source],
     ['stream', stream],
   ]) {
     print(context, `${label?.padEnd(10)}${value}`);

@@ -1,5 +1,5 @@
 /** What `docket find` prints of each kind of thing: what it is, its trail, and the commands that show more. */
-import type { CaseDocument } from '../../dockets/case-document.ts';
+import { type CaseDocument, lookAnswered } from '../../dockets/case-document.ts';
 import type { FoundThing } from '../../queries/find-thing.ts';
 import type { PaymentTrail } from '../../queries/payment-trail.ts';
 import { parseUrl } from '../../runtime/parse-url.ts';
@@ -156,6 +156,11 @@ export async function thingJson({ payloads }: Ports, thing: FoundThing): Promise
   }
 }
 
+const asOf = (document: CaseDocument): string => {
+  const at = lookAnswered(document).asOf;
+  return at === null ? 'never' : second(at);
+};
+
 export const caseJson = ({ stream, document }: FoundCaseDocument) => ({
   kind: 'case',
   stream,
@@ -163,13 +168,13 @@ export const caseJson = ({ stream, document }: FoundCaseDocument) => ({
   case_number: document.caseNumber,
   case_name: document.header?.caseName ?? null,
   filings: document.filingCount,
-  data_as_of: document.dataAsOf,
+  data_as_of: lookAnswered(document).asOf,
 });
 
 export const caseLines = ({ stream, document }: FoundCaseDocument): readonly string[] => [
   `case ${document.court} ${document.caseNumber}`,
   ...(document.header ? [row('name', document.header.caseName ?? '')] : []),
-  row('filings', `${document.filingCount}, as of ${document.dataAsOf === null ? 'never' : second(document.dataAsOf)}`),
+  row('filings', `${document.filingCount}, as of ${asOf(document)}`),
   ...more([
     `docket cases show ${document.court} ${document.caseNumber}`,
     `docket audit replay dockets --stream ${stream}`,

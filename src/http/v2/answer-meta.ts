@@ -8,7 +8,7 @@ export interface AnsweredCall extends Pick<PaidCallContext, 'requestId' | 'costU
 }
 
 export interface CaseMeta extends Meta {
-  /** When the source was last queried. */
+  /** When a source last showed the whole docket; if none has, when one last showed a part. */
   readonly data_as_of: CaseAnswerMeta['dataAsOf'];
   readonly truncation_details?: TruncationDetails;
 }

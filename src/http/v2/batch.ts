@@ -167,8 +167,8 @@ function written(answer: CaseOutcome, { requestId, tag }: PaidCallContext): (Wri
   if (isProblem(answer)) return answer;
   const costUsd = costInUsd(PRICE_BASE_UNITS);
   const meta = caseMeta(answer, { requestId, tag, costUsd, sandbox: false });
-  const { stream, caseNumber, isComplete, activeAt, closed, dataAsOf } = answer;
-  const of = { stream, caseNumber, isComplete, activeAt, closed, dataAsOf };
+  const { stream, caseNumber, isComplete, wholeAsOf, activeAt, closed } = answer;
+  const of = { stream, caseNumber, isComplete, wholeAsOf, activeAt, closed };
   const text = JSON.stringify({ meta, ...answer.body });
   return { text, bytes: Buffer.byteLength(text), truncated: answer.truncated, of };
 }

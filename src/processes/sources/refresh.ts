@@ -11,7 +11,7 @@ import type { Court } from '../../courts/court.ts';
 import { type ErrorCode, isProblem, type Problem, problem } from '../../errors.ts';
 import { type LiveSourceName, sourceStream } from '../../events/source.ts';
 import type { Freshness } from '../../projections/freshness.ts';
-import type { CaseAnswerMeta, OfDocket } from '../../queries/case-answer.ts';
+import type { OfDocket } from '../../queries/case-answer.ts';
 import { headAlone } from '../../queries/head-alone.ts';
 import { type Clock, MICROS_PER_MS, MICROS_PER_SECOND, type Micros, toMicros } from '../../runtime/instant.ts';
 import { onAbort } from '../../runtime/on-abort.ts';
@@ -45,7 +45,7 @@ export interface AskedFor {
   readonly caseId: string;
 }
 
-export type Answered = OfDocket & Pick<CaseAnswerMeta, 'dataAsOf'>;
+export type Answered = OfDocket;
 
 /** What came of the sources, for one case. */
 export interface LookedUp {
@@ -228,10 +228,10 @@ const nothingToGiveBack: GiveBack = async () => {};
 /** Unknown, or its baseline was begun by a process that has ended: a look finishes it. */
 const ASKED_ABOUT: ReadonlySet<ErrorCode> = new Set<ErrorCode>(['case_not_found', 'court_unavailable']);
 
-/** Whether a look is older than the cadence of its case, or has not shown the whole docket. */
-function isStale(court: Court, { dataAsOf, isComplete, activeAt, closed }: Answered, now: Micros): boolean {
-  if (dataAsOf === null || !isComplete) return true;
-  return now - toMicros(dataAsOf) >= freshFor(court, { activeAt, closed, covered: false }, now);
+/** Whether the newest look at the whole docket is older than the cadence of the case, or something is missing since. */
+function isStale(court: Court, { wholeAsOf, isComplete, activeAt, closed }: Answered, now: Micros): boolean {
+  if (wholeAsOf === null || !isComplete) return true;
+  return now - toMicros(wholeAsOf) >= freshFor(court, { activeAt, closed, covered: false }, now);
 }
 
 const hasShown = ({ look }: Look): boolean => look === 'complete' || look === 'partial' || look === 'unchanged';

@@ -6,6 +6,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ingestDocket } from '../../../src/commands/docket/ingest.ts';
+import { noteGap } from '../../../src/commands/docket/note-gap.ts';
 import { carryOut, giveOrder } from '../../../src/commands/forget/forget.ts';
 import { isProblem, type Problem } from '../../../src/errors.ts';
 import { docketStream } from '../../../src/events/docket.ts';
@@ -14,6 +15,7 @@ import { createRefresh, type Refresh, type RefreshCall, refreshed } from '../../
 import { refreshedBatch } from '../../../src/processes/sources/refresh-batch.ts';
 import { createUnpaidLooks } from '../../../src/processes/sources/unpaid-looks.ts';
 import type { CaseAnswer, OfDocket } from '../../../src/queries/case-answer.ts';
+import { standingOf } from '../../../src/queries/case-standing.ts';
 import { toInstant } from '../../../src/runtime/instant.ts';
 import { readSupremeCourtFile } from '../../../src/sources/scotus/docket.ts';
 import type { Look, Priority } from '../../../src/sources/source.ts';
@@ -88,13 +90,13 @@ const ask = (caseId = CASE, by = call()): Promise<Outcome> =>
 /** Records a file, or a part of it. */
 async function show(
   file: CourtFile,
-  { complete = true, entries = Number.POSITIVE_INFINITY } = {},
+  { complete = true, entries = Number.POSITIVE_INFINITY, source = 'scotus' } = {},
   ports = world.ports,
 ) {
   const askedAt = toInstant(world.clock.now());
   const found = readSupremeCourtFile(file, { court: court('scotus'), caseNumber: CASE, askedAt });
   if ('refused' in found) throw new Error(found.refused);
-  const snapshot = { ...found.snapshot, complete, entries: found.snapshot.entries.slice(0, entries) };
+  const snapshot = { ...found.snapshot, source, complete, entries: found.snapshot.entries.slice(0, entries) };
   return ingestDocket(ports, snapshot, contextOf());
 }
 const stream = docketStream('scotus', CASE);
@@ -178,6 +180,48 @@ async function forget(): Promise<void> {
   await carryOut(ports, order);
   await world.freshness.showsEverything();
 }
+
+describe('a case that was shown whole', () => {
+  const HOUR_MS = 3_600_000;
+  const all = async (): Promise<Look> => {
+    await show(petition());
+    return { look: 'complete', stream };
+  };
+  beforeEach(() => show(petition()));
+
+  it('is not fresh because of one entry that came since, and is as old as the whole docket', async () => {
+    world.clock.advance(2 * HOUR_MS);
+    await show(petition(), { complete: false, entries: 1 });
+    await world.freshness.showsEverything();
+    expect(await read(CASE)).toMatchObject({ coverageStatus: 'full', cacheAgeSeconds: expect.closeTo(7_200, -1) });
+    looks.push(all);
+    expect(await ask()).toMatchObject({ cacheAgeSeconds: 0 });
+    expect([await ask(), looked]).toMatchObject([{ cacheAgeSeconds: 0 }, 1]);
+  });
+  it('says before the payment how old it is, and who showed it', async () => {
+    world.clock.advance(2 * HOUR_MS);
+    await show(petition(), { complete: false, entries: 1, source: 'rss' });
+    await world.freshness.showsEverything();
+    const ports = { ...world.storage, freshness: world.freshness, clock: world.clock };
+    const told = await standingOf(ports, court('scotus'), CASE);
+    expect(told).toEqual({ known: true, cache_age_seconds: expect.closeTo(7_200, -1), source: 'scotus' });
+  });
+  it('is looked at if a feed may have missed an entry since', async () => {
+    const now = toInstant(world.clock.now());
+    await noteGap(world.ports, { stream, source: 'rss', askedAt: now, gap: { from: now, to: now } }, contextOf());
+    await world.freshness.showsEverything();
+    looks.push(all);
+    expect(await ask()).toMatchObject({ coverageStatus: 'full' });
+    expect([await ask(), looked]).toMatchObject([{ coverageStatus: 'full' }, 1]);
+  });
+  it('is looked at if an earlier version has not noted when that was', async () => {
+    const known = await read(CASE);
+    if (isProblem(known)) throw new Error(known.problem);
+    const asked = { court: court('scotus'), caseId: CASE };
+    expect(refresh.needsLook(asked, known)).toBe(false);
+    expect(refresh.needsLook(asked, { ...known, wholeAsOf: null })).toBe(true);
+  });
+});
 
 it('a docket that is forgotten during a look is not sold as it was before', async () => {
   await show(petition(), { complete: false, entries: 3 });

@@ -17,7 +17,9 @@ const META = {
   query_cost_usd: Dollars.describe('Amount that this call settled; 0 in the sandbox and for free calls.'),
   sandbox: z.boolean(),
   coverage_status: COVERED.nullable(),
-  cache_age_seconds: Count.nullable().describe('Seconds since the source was last queried.'),
+  cache_age_seconds: Count.nullable().describe(
+    'Seconds since a source last showed the whole docket; if none has, since one last showed a part.',
+  ),
   context_delivered: CONTEXT.nullable(),
   language_delivered: LANGUAGE_DELIVERED.nullable(),
   truncated: z.boolean().describe('Whether the answer was cut to fit 2 MiB.'),
@@ -37,7 +39,10 @@ export const TruncationDetails = z.object({
   continuation_hint: z.string(),
 });
 
-const ABOUT_A_CASE = { ...META, data_as_of: Timestamp.nullable().describe('When the source was last queried.') };
+const ABOUT_A_CASE = {
+  ...META,
+  data_as_of: Timestamp.nullable().describe('When a source last showed the whole docket; if none has, a part.'),
+};
 
 export const CaseMeta = z.object({
   ...ABOUT_A_CASE,
