@@ -1,4 +1,6 @@
 /** The live sources for the overview: how each works, and in how many courts it does not. */
+import type { Court } from '../courts/court.ts';
+import { courts, findCourt } from '../courts/registry.ts';
 import { LiveSourceName } from '../events/source.ts';
 import { isTroubled, SOURCE_COURTS, type SourceCourt, type SourceRecord } from '../projections/source-records.ts';
 import type { Instant } from '../runtime/instant.ts';
@@ -11,7 +13,7 @@ export interface SourceStatus {
   readonly why: string | null;
   readonly paused: SourceRecord['paused'];
   readonly lastSuccessAt: Instant | null;
-  /** Courts of which it is paused, or where it does not work. */
+  /** Courts of which it is paused, or where it does not work, among those that are configured here. */
   readonly courtsInTrouble: number;
 }
 
@@ -21,16 +23,24 @@ const MOST_COURTS = 10_000;
 /** The configured sources, and those of which anything is recorded. */
 export async function sourceStatus(
   readStore: Pick<ReadStore, 'find' | 'load'>,
-  configured: readonly LiveSourceName[],
+  liveSourcesOf: (court: Court) => readonly LiveSourceName[],
 ): Promise<readonly SourceStatus[]> {
   const [records, troubled] = await Promise.all([
     sourceRecordsOf(readStore, LiveSourceName.options),
     readStore.find<SourceCourt>({ collection: SOURCE_COURTS, equals: { trouble: true }, limit: MOST_COURTS }),
   ]);
+  const configured = new Set(courts.flatMap(liveSourcesOf));
+  // Of a court that is configured no longer nothing new comes, so what was recorded last would stay for ever.
+  const isConfigured = (source: LiveSourceName, code: string): boolean => {
+    const court = findCourt(code);
+    return court !== null && liveSourcesOf(court).includes(source);
+  };
   return LiveSourceName.options.flatMap((source): readonly SourceStatus[] => {
-    const own = troubled.filter(({ document }) => document.source === source && isTroubled(document));
+    const own = troubled.filter(
+      ({ document }) => document.source === source && isTroubled(document) && isConfigured(source, document.court),
+    );
     const record = records.get(source);
-    if (!record && own.length === 0 && !configured.includes(source)) return [];
+    if (!record && !configured.has(source)) return [];
     return [
       {
         source,

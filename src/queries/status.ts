@@ -2,6 +2,7 @@
  * Everything that `docket status` shows, as one value (docs/design/operations.md#status). Each section is read apart:
  * one that cannot be read says why, and the others are shown.
  */
+import type { Court } from '../courts/court.ts';
 import type { LiveSourceName } from '../events/source.ts';
 import type { Projection } from '../projections/projection.ts';
 import { revenue } from '../projections/revenue.ts';
@@ -59,8 +60,8 @@ export interface FeePayerStatus extends Runway {
 
 export interface StatusPorts extends Pick<Storage, 'log' | 'readStore'> {
   readonly projections: readonly Projection[];
-  /** Those that are configured. */
-  readonly liveSources: readonly LiveSourceName[];
+  /** Those that are configured for a court. */
+  readonly liveSourcesOf: (court: Court) => readonly LiveSourceName[];
   readonly clock: Clock;
   /** How many hosts of callbacks to list, besides the paused ones. */
   readonly hosts: number;
@@ -80,7 +81,7 @@ export async function readStatus(ports: StatusPorts): Promise<StorageStatus> {
     }),
     projections: section(() => projectionReports(ports)),
     callbacks: section(() => callbackStatus(readStore, now, hosts)),
-    sources: section(() => sourceStatus(readStore, ports.liveSources)),
+    sources: section(() => sourceStatus(readStore, ports.liveSourcesOf)),
     payments: section(() => paymentStatus(readStore, now)),
     money: section(() => moneyStatus(readStore, now)),
     alarms: section(() => lastAlarms(readStore, now)),

@@ -1,5 +1,6 @@
 /** Given the read model of sources, when the overview reads it, then each source shows with its courts in trouble. */
 import { describe, expect, it } from 'vitest';
+import type { Court } from '../../src/courts/court.ts';
 import { sourceStatus } from '../../src/queries/status-sources.ts';
 import type { ReadStore } from '../../src/storage/read-store.ts';
 
@@ -13,20 +14,30 @@ const storeOf = (records: Readonly<Record<string, object>>, courts: readonly obj
     find: async () => courts,
   }) as unknown as Pick<ReadStore, 'find' | 'load'>;
 
+const none = () => [];
+const feeds = ({ code }: Court) => (code === 'cand' || code === 'nyed' ? (['rss'] as const) : []);
+
 describe('the sources of the overview', () => {
   it('are none where nothing was recorded and nothing is configured', async () => {
-    expect(await sourceStatus(storeOf({}, []), [])).toEqual([]);
+    expect(await sourceStatus(storeOf({}, []), none)).toEqual([]);
   });
 
   it('show a configured source of which nothing is recorded yet', async () => {
-    expect(await sourceStatus(storeOf({}, []), ['rss'])).toEqual([
+    expect(await sourceStatus(storeOf({}, []), feeds)).toEqual([
       { source: 'rss', standing: 'working', why: null, paused: null, lastSuccessAt: null, courtsInTrouble: 0 },
     ]);
   });
 
   it('show a source that has only a paused court', async () => {
-    expect(await sourceStatus(storeOf({}, [troubled('rss', 'cand'), troubled('rss', 'nyed')]), [])).toEqual([
+    expect(await sourceStatus(storeOf({}, [troubled('rss', 'cand'), troubled('rss', 'nyed')]), feeds)).toEqual([
       { source: 'rss', standing: 'working', why: null, paused: null, lastSuccessAt: null, courtsInTrouble: 2 },
+    ]);
+  });
+
+  it('do not count a court that is configured no longer: what was recorded of it last would stay for ever', async () => {
+    const courts = [troubled('rss', 'cand'), troubled('rss', 'ilnd'), troubled('courtlistener', 'cand')];
+    expect(await sourceStatus(storeOf({}, courts), feeds)).toEqual([
+      expect.objectContaining({ source: 'rss', courtsInTrouble: 1 }),
     ]);
   });
 
@@ -36,7 +47,7 @@ describe('the sources of the overview', () => {
       standing: { standing: 'failing', why: 'timeout', since: '' },
       lastSuccessAt: 'then',
     };
-    expect(await sourceStatus(storeOf({ scotus: record }, []), [])).toEqual([
+    expect(await sourceStatus(storeOf({ scotus: record }, []), none)).toEqual([
       {
         source: 'scotus',
         standing: 'failing',

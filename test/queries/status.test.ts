@@ -142,7 +142,7 @@ describe('the status', () => {
 
   it('is that of a new storage, too', async () => {
     const clock = { now: () => NOW };
-    const ports = { ...storage, projections: PROJECTIONS, liveSources: [], clock, hosts: 5, timeoutMs: 60_000 };
+    const ports = { ...storage, projections: PROJECTIONS, liveSourcesOf: () => [], clock, hosts: 5, timeoutMs: 60_000 };
     const status = await readStatus(ports);
     // On engines, other tests share the log.
     expect(read(status.log).rate).toBeNull();
@@ -162,7 +162,14 @@ describe('the status', () => {
       },
     });
     const clock = { now: () => NOW };
-    const ports = { log: storage.log, projections: PROJECTIONS, liveSources: [], clock, hosts: 5, timeoutMs: 60_000 };
+    const ports = {
+      log: storage.log,
+      projections: PROJECTIONS,
+      liveSourcesOf: () => [],
+      clock,
+      hosts: 5,
+      timeoutMs: 60_000,
+    };
     const status = await readStatus({ ...ports, readStore: broken });
     expect(status.callbacks).toMatchObject({
       unreadable: expect.stringContaining('no answer'),

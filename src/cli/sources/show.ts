@@ -88,7 +88,9 @@ async function showSource(
   json: boolean,
 ): Promise<void> {
   const { name, record, budget } = source;
-  const inTrouble = [...(await courtsOfSource(readStore, name)).values()].filter(({ trouble }) => trouble);
+  const troubled = [...(await courtsOfSource(readStore, name)).values()].filter(({ trouble }) => trouble);
+  // A court that is configured no longer keeps its last standing for ever, so it is no trouble of this source.
+  const inTrouble = troubled.filter(({ court }) => source.courts.includes(court));
   const alerts = await alertsOfSource(readStore, name);
   const settings = settingsOf(name, sources);
   const fresh = await freshnessOf(readStore, sources, name);
@@ -169,7 +171,8 @@ async function showCourt(
   const { name } = source;
   const court = courtNamed(code);
   const record = (await courtsOfSource(readStore, name)).get(court.code) ?? null;
-  if (record === null && !source.courts.includes(court.code)) {
+  const isConfigured = source.courts.includes(court.code);
+  if (record === null && !isConfigured) {
     const hint = SET_COURT[name](court.code);
     throw new CliError(`${name} has no ${court.code} here.`, hint, EXIT.found);
   }
@@ -177,13 +180,15 @@ async function showCourt(
   if (json) {
     printJson(context, {
       source: name,
+      configured: isConfigured,
       ...(record ? shownCourt(record) : { court: court.code, standing: 'working', looks: null }),
       ...(name === 'rss' && { feed }),
     });
     return;
   }
   const line = (label: string, text: string) => print(context, `${label.padEnd(14)} ${text}`);
-  line(`${name} ${court.code}`, record ? courtText(record) : 'working');
+  const text = record ? courtText(record) : 'working';
+  line(`${name} ${court.code}`, isConfigured ? text : `not configured here; the last record: ${text}`);
   // What holds for the source holds for each court of it.
   if (source.record && isTroubled(source.record)) line(`all of ${name}`, standingText(source));
   line(`last ${successOf(name)}`, minute(record?.lastSuccessAt));

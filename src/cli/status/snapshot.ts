@@ -15,7 +15,7 @@ import {
 import { runwayOf, UNKNOWN_RUNWAY } from '../../queries/status-fee-payer.ts';
 import type { NodeReport, NodeStanding, StatusPart } from '../../queries/status-nodes.ts';
 import { type Clock, type Instant, toInstant } from '../../runtime/instant.ts';
-import { configuredSources } from '../../sources/coverage.ts';
+import { liveCoverage } from '../../sources/coverage.ts';
 import { freeBytes } from '../../storage/disk-space.ts';
 import type { Storage } from '../../storage/storage.ts';
 import { askService, type Readiness, servesFolderOf } from '../readiness.ts';
@@ -78,8 +78,8 @@ export async function lookAtStatus(look: Look): Promise<StatusSnapshot> {
 async function readable({ open, openMs, config, ...ports }: Look): Promise<Section<StorageStatus>> {
   const storage = await sectionOf(open, openMs);
   if (isUnreadable(storage)) return storage;
-  const liveSources = configuredSources(config.sources);
-  return readStatus({ ...ports, ...storage, projections: PROJECTIONS, liveSources });
+  const liveSourcesOf = liveCoverage(config.sources).sourcesOf;
+  return readStatus({ ...ports, ...storage, projections: PROJECTIONS, liveSourcesOf });
 }
 
 function runningNodes(storage: Section<StorageStatus>): readonly NodeStanding[] {

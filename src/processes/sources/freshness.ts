@@ -7,7 +7,7 @@ import { type Agenda, type AgendaItem, type AgendaOptions, readAgenda } from './
 import type { Watching } from './watched.ts';
 
 export interface FreshnessReport {
-  /** By source, for those that have a known case to look at. */
+  /** By source, for those that have a case to look at. */
   readonly sources: Readonly<Partial<Record<LiveSourceName, SourcePlan>>>;
   /** Watched cases of courts that no source can be asked about. */
   readonly unasked: number;
@@ -23,16 +23,15 @@ export async function freshnessReport(
 }
 
 /**
- * Wanted cases are left out: most are numbers that no source knows, whose looks have a bounded share of the budget. They
+ * Wanted cases are not counted: most are numbers that no source knows, whose looks have a bounded share of the budget. They
  * must neither slow down the looks at known cases nor raise an alarm about them.
  */
 export function reportOf({ items, unasked }: Agenda, rates: RatesOf, now: Micros): FreshnessReport {
   const bySource = new Map<LiveSourceName, AgendaItem[]>();
   for (const item of items) {
-    if (item.isWanted) continue;
-    const cases = bySource.get(item.source);
-    if (cases) cases.push(item);
-    else bySource.set(item.source, [item]);
+    const cases = bySource.get(item.source) ?? [];
+    bySource.set(item.source, cases);
+    if (!item.isWanted) cases.push(item);
   }
   const plans = [...bySource].map(([source, cases]) => [source, planDay(cases, rates(source), now)] as const);
   return { sources: Object.fromEntries(plans), unasked };

@@ -144,6 +144,19 @@ describe('docket sources show', () => {
     expect((await sources('show', 'rss')).out).toMatch(/^nyed +degraded since 2026-03-02 10:05Z: silent$/m);
   });
 
+  it('does not count a court that is configured no longer, and says so of it', async () => {
+    world.environment.RSS_COURTS = 'cand';
+    const [rss] = await json('show', 'rss');
+    expect([rss.court_codes, rss.courts_in_trouble]).toEqual([['cand'], []]);
+    const { out } = await sources('show', 'rss', 'nyed');
+    expect(out).toMatch(/^rss nyed +not configured here; the last record: degraded since 2026-03-02 10:05Z: silent$/m);
+    expect(await json('show', 'rss', 'nyed')).toEqual([
+      expect.objectContaining({ configured: false, standing: 'degraded' }),
+    ]);
+    world.environment.RSS_COURTS = 'cand,nyed';
+    expect(await json('show', 'rss', 'nyed')).toEqual([expect.objectContaining({ configured: true })]);
+  });
+
   it('shows webhooks, alerts in force, and alerts that were lost', async () => {
     const [shown] = await json('show', 'courtlistener');
     expect(shown.webhooks).toMatchObject({ received: 1, lastReceivedAt: at(7), applied: { ignored: 1 } });
