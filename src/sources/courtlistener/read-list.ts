@@ -5,7 +5,7 @@ import type { Instant } from '../../runtime/instant.ts';
 import type { Fault } from '../source.ts';
 import type { ListPlace } from './case-look.ts';
 import { type CourtListenerClient, fault, isFault, type RequestAsking } from './client.ts';
-import { docketIdsOf, type PageKind } from './courtlistener.ts';
+import { docketIdsOf, idOf, type PageKind } from './courtlistener.ts';
 import { isRow, keptRow, type ListName } from './kept-rows.ts';
 
 const ENTRIES = { path: 'docket-entries/', omit: 'recap_documents__plain_text', order_by: 'date_modified' } as const;
@@ -27,6 +27,7 @@ const Page = z.object({ next: z.string().nullish(), results: z.array(z.unknown()
 
 export type ReadPage =
   | {
+      /** A row that a page repeats is the same object. */
       readonly rows: readonly JsonObject[];
       /** Where the next page begins; null at the end of the list. */
       readonly cursor: string | null;
@@ -63,9 +64,21 @@ export async function readListPage(
     .slice(0, MOST_ROWS)
     .filter(isRow)
     .filter((row) => docketIdsOf(kind, row).includes(id))
-    .map((row) => keptRow(name, row, id));
+    .map(keptOnce(name, id));
   if (!next) return { rows, cursor: null, broken: null };
   const following = client.cursorOf(next, path);
   const broken = following === null ? fault('unreadable', `the next page of ${path} is not in this list`) : null;
   return { rows, cursor: following, broken };
+}
+
+/** A page may hold an entry twenty times, with hundreds of documents each time. */
+function keptOnce(name: ListName, docket: string): (row: JsonObject) => JsonObject {
+  const kept = new Map<string, JsonObject>();
+  return (row) => {
+    const id = idOf(row.id);
+    const known = id === null ? undefined : kept.get(id);
+    const made = known ?? keptRow(name, row, docket);
+    if (id !== null) kept.set(id, made);
+    return made;
+  };
 }

@@ -71,8 +71,8 @@ export async function walkLists(ports: WalkPorts, walk: Walk): Promise<Look> {
   /** Kept pages that no position names any more. */
   const dropped: string[] = [];
   const known = new Map<string, LookedPage>();
-  /** Ids of rows, by list. */
-  const seen = new Map<string, Set<string>>();
+  /** How often each row has come, by list and id. */
+  const seen = new Map<string, Map<string, number>>();
   const restarted = new Set<string>();
   let forbidden: Fault | null = null;
   let idle = 0;
@@ -96,8 +96,8 @@ export async function walkLists(ports: WalkPorts, walk: Walk): Promise<Look> {
       restart(place);
       continue;
     }
-    idle = showsNews(key, page.rows) ? 0 : idle + 1;
-    if (page.rows.length > 0) loose.push({ docket: place.id, list: place.name, at, rows: page.rows });
+    idle = showsNews(key, place.name, page.rows) ? 0 : idle + 1;
+    if (page.rows.length > 0) loose.push({ docket: place.id, list: place.name, at, rows: [...new Set(page.rows)] });
     if (page.broken) return cutOff(page.broken, place);
     if (page.cursor !== null && (idle >= MOST_IDLE_PAGES || place.list.pages.length >= MOST_PAGES))
       return cutOff(fault('unreadable', 'a list without end'), place);
@@ -116,12 +116,19 @@ export async function walkLists(ports: WalkPorts, walk: Walk): Promise<Look> {
     idle = 0;
   }
 
-  function showsNews(key: string, rows: readonly JsonObject[]): boolean {
-    const known = seen.get(key) ?? new Set();
-    seen.set(key, known);
-    const before = known.size;
-    for (const { id } of rows) known.add(String(idOf(id)));
-    return known.size > before;
+  function showsNews(key: string, list: ListName, rows: readonly JsonObject[]): boolean {
+    const times = seen.get(key) ?? new Map<string, number>();
+    seen.set(key, times);
+    let isNews = false;
+    for (const { id, recap_documents: documents } of rows) {
+      const row = String(idOf(id));
+      const count = (times.get(row) ?? 0) + 1;
+      times.set(row, count);
+      // An entry comes once for each of its documents that changed.
+      const most = list === 'documents' && Array.isArray(documents) ? Math.max(1, documents.length) : 1;
+      if (count <= most) isNews = true;
+    }
+    return isNews;
   }
 
   /** False if another process has moved the look; its pages are the ones that count. */
