@@ -1,16 +1,20 @@
 /** Checks, while a log is read in order, that every stream is complete and every event is the one that was recorded. */
 import type { RecordedEvent } from '../storage/event-log.ts';
 import { hashEvent } from '../storage/prepare-append.ts';
+import type { Scratch, StreamHeads } from './scratch.ts';
 
 type ReadEvent = Omit<RecordedEvent, 'position'>;
 
 export class ChainCheck {
-  /** Of each stream the revision and hash of its newest event: 32 characters of one byte, since there may be millions. */
-  readonly #heads = new Map<string, { readonly revision: number; readonly hash: string }>();
+  readonly #heads: StreamHeads;
   readonly #before: (stream: string, revision: number) => Promise<ReadEvent | null>;
 
   /** @param before finds the event before the first one of a stream, for a check that starts in the middle of a log */
-  constructor(before: (stream: string, revision: number) => Promise<ReadEvent | null> = async () => null) {
+  constructor(
+    scratch: Scratch,
+    before: (stream: string, revision: number) => Promise<ReadEvent | null> = async () => null,
+  ) {
+    this.#heads = scratch.streamHeads();
     this.#before = before;
   }
 
@@ -19,18 +23,17 @@ export class ChainCheck {
     const { stream, revision, metadata } = event;
     const known = this.#heads.get(stream) ?? (revision > 0 ? await this.#lookUp(stream, revision - 1) : null);
     const expected = known === null ? 0 : known.revision + 1;
-    this.#heads.set(stream, { revision, hash: Buffer.from(metadata.hash, 'hex').toString('latin1') });
+    this.#heads.set(stream, { revision, hash: metadata.hash });
     if (revision !== expected) {
       return `stream ${stream}: revision ${revision} follows ${expected - 1 < 0 ? 'nothing' : `revision ${expected - 1}`}`;
     }
-    const previous = known === null ? '' : Buffer.from(known.hash, 'latin1').toString('hex');
-    if (hashOrNull(previous, event) === metadata.hash) return null;
+    if (hashOrNull(known?.hash ?? '', event) === metadata.hash) return null;
     return `stream ${stream}, revision ${revision}: its hash does not follow from its content and the event before it`;
   }
 
   async #lookUp(stream: string, revision: number) {
     const found = await this.#before(stream, revision);
-    return found && { revision, hash: Buffer.from(found.metadata.hash, 'hex').toString('latin1') };
+    return found && { revision, hash: found.metadata.hash };
   }
 }
 

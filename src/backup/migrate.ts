@@ -12,6 +12,7 @@ import { ChainCheck } from './chain-check.ts';
 import { type CopyOrigin, type StillLog, storageOrigin } from './origin.ts';
 import { isReceived, type Received, receive } from './receive.ts';
 import { CopyRefused, type Progress } from './refused.ts';
+import { Scratch } from './scratch.ts';
 import { idOf } from './take.ts';
 
 export interface MigrateOptions {
@@ -114,8 +115,21 @@ async function assertUnserved({ source, clock, owner }: Leaving): Promise<void> 
 
 /** Reads the log once, checks its chains, and finds the root that the copy must have. */
 async function readStill({ source: { log }, onProgress }: MigrateOptions, logId: string): Promise<StillLog> {
+  const scratch = Scratch.open();
+  try {
+    return await readThrough(new ChainCheck(scratch), log, logId, onProgress);
+  } finally {
+    scratch.close();
+  }
+}
+
+async function readThrough(
+  chains: ChainCheck,
+  log: Storage['log'],
+  logId: string,
+  onProgress: Progress,
+): Promise<StillLog> {
   const tree = new LogTree();
-  const chains = new ChainCheck();
   let head = '';
   for await (const { events } of log.readAll(null, { by: 'all' })) {
     for (const event of events) {

@@ -6,6 +6,7 @@ import type { BlobName } from '../storage/payload-store.ts';
 import { isNameOf, type PayloadLine } from './entries.ts';
 import { blobsNamedBy } from './named-content.ts';
 import type { Backup } from './read.ts';
+import { type Names, Scratch } from './scratch.ts';
 
 export interface CopyOrigin {
   /** The same for the same content: an interrupted copy is continued only from the same origin. */
@@ -31,14 +32,19 @@ export function backupOrigin(backup: Backup): CopyOrigin {
     root: newest.tree.root,
     events: () => backup.events(),
     async *content() {
-      const gone = await backup.gone();
-      const standing = (line: PayloadLine): PayloadLine => {
-        const replacement = gone.get(line.name);
-        if (replacement === undefined) return line;
-        const { name } = line;
-        return replacement === null ? { as: 'absent', name } : { as: 'replaced', name, replacement };
-      };
-      for await (const lines of backup.payloads()) yield lines.map(standing);
+      const scratch = Scratch.open();
+      try {
+        const gone = await backup.goneNames(scratch);
+        const standing = (line: PayloadLine): PayloadLine => {
+          const replacement = gone.about(line.name);
+          if (replacement === undefined) return line;
+          const { name } = line;
+          return replacement === null ? { as: 'absent', name } : { as: 'replaced', name, replacement };
+        };
+        for await (const lines of backup.payloads()) yield lines.map(standing);
+      } finally {
+        scratch.close();
+      }
     },
     cells: () => backup.cells(),
   };
@@ -76,31 +82,27 @@ export function storageOrigin({ log, copies }: StillStorage, { logId, size, root
     root,
     events,
     async *content() {
-      const names = new Set<BlobName>();
-      for await (const batch of events())
-        for (const event of batch) for (const name of blobsNamedBy(event)) names.add(name);
-      yield* contentOf(copies, names);
+      const scratch = Scratch.open();
+      try {
+        const names = scratch.names();
+        for await (const batch of events())
+          for (const event of batch) for (const name of blobsNamedBy(event)) names.add(name);
+        yield* contentOf(copies, names);
+      } finally {
+        scratch.close();
+      }
     },
     cells: () => copies.cells(CELLS),
   };
 }
 
-/** What the store has under each name, and under the names of replacements that no event names yet. */
-export async function* contentOf(
-  copies: StorageCopies,
-  wanted: ReadonlySet<BlobName>,
-): AsyncIterable<readonly PayloadLine[]> {
-  const seen = new Set(wanted);
-  const queue = [...seen];
-  for (let start = 0; start < queue.length; start += BLOBS_AT_ONCE) {
-    const portion = queue.slice(start, start + BLOBS_AT_ONCE);
+/** What the store has under each name, and under the names of replacements that no event names yet: they are added. */
+export async function* contentOf(copies: StorageCopies, wanted: Names): AsyncIterable<readonly PayloadLine[]> {
+  for (const page of wanted.pages(BLOBS_AT_ONCE)) {
+    const portion = page.map(({ name }) => name);
     const found = await copies.blobs(portion);
     const lines = portion.map((name) => lineOf(name, found.get(name)));
-    for (const line of lines) {
-      if (line.as !== 'replaced' || seen.has(line.replacement)) continue;
-      seen.add(line.replacement);
-      queue.push(line.replacement);
-    }
+    for (const line of lines) if (line.as === 'replaced') wanted.add(line.replacement);
     yield lines;
   }
 }

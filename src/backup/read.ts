@@ -4,6 +4,7 @@ import type { StoredCell } from '../storage/copies.ts';
 import type { RecordedEvent } from '../storage/event-log.ts';
 import type { BlobName } from '../storage/payload-store.ts';
 import {
+  type GoneLine,
   type PayloadLine,
   readCellLine,
   readEventLine,
@@ -13,6 +14,7 @@ import {
 } from './entries.ts';
 import { loadManifest } from './folder.ts';
 import { type BackupFile, type Manifest, newestPart, type Part, partFolder } from './manifest.ts';
+import type { Names, Scratch } from './scratch.ts';
 import { assertPresent, readBackupFile, readSegment, type SegmentKind } from './segments.ts';
 
 export interface PartFile {
@@ -81,12 +83,15 @@ export class Backup {
     for (const file of this.files('names', parts)) yield await linesOf(file, readNameLine);
   }
 
-  /** What was removed from the store after the part that holds its content; a later part wins. */
-  async gone(): Promise<ReadonlyMap<BlobName, BlobName | null>> {
-    const gone = new Map<BlobName, BlobName | null>();
-    for (const file of this.files('gone')) {
-      for (const { name, replacement } of await linesOf(file, readGoneLine)) gone.set(name, replacement);
-    }
+  /** What was removed from the store after the part that holds its content; a later line wins. */
+  async *gone(): AsyncIterable<readonly GoneLine[]> {
+    for (const file of this.files('gone')) yield await linesOf(file, readGoneLine);
+  }
+
+  /** The replacement of each content that was removed; null if nothing replaced it. */
+  async goneNames(scratch: Scratch): Promise<Names> {
+    const gone = scratch.names();
+    for await (const lines of this.gone()) for (const { name, replacement } of lines) gone.set(name, replacement);
     return gone;
   }
 

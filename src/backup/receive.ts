@@ -18,6 +18,7 @@ import { CELLS, type CopyOrigin } from './origin.ts';
 import { RedactedContent } from './redacted-content.ts';
 import { NO_REDACTIONS, type RedactionList } from './redactions.ts';
 import { CopyRefused, type Progress } from './refused.ts';
+import { Scratch } from './scratch.ts';
 
 export interface ReceiveOptions {
   readonly target: Storage;
@@ -55,10 +56,12 @@ export async function receive(options: ReceiveOptions): Promise<Received> {
   const { target, origin, redactions = NO_REDACTIONS, clock, owner } = options;
   const { readStore } = target;
   const lease = await takeLease({ readStore, clock, owner, name: LEASE, durationMs: LEASE_MS }, options.onProgress);
+  let scratch: Scratch | null = null;
   try {
+    scratch = Scratch.open();
     const id = copyId(origin, redactions);
     const done = await begin(options, id);
-    const content = await RedactedContent.of(target, origin, redactions);
+    const content = await RedactedContent.of(scratch, target, origin, redactions);
     const { contents, damaged } = await writeContent(options, content, lease, id, done);
     const positions = await ClockPositions.wantedBy(origin.cells());
     await writeEvents(options, content, positions, lease);
@@ -72,6 +75,7 @@ export async function receive(options: ReceiveOptions): Promise<Received> {
     const { redacted, unknown } = content;
     return { events: origin.size, root: origin.root, contents, cells, damaged, redacted, unknown };
   } finally {
+    scratch?.close();
     await lease.release();
   }
 }

@@ -10,9 +10,11 @@ import type { PayloadLine } from './entries.ts';
 import { blobsNamedBy } from './named-content.ts';
 import type { CopyOrigin } from './origin.ts';
 import { type RedactionList, redacted, together, type WantedRedaction } from './redactions.ts';
+import type { Names, Scratch } from './scratch.ts';
 
 /** Redacting a redaction is rare, and a cycle is a fault. */
 const MOST_REPLACEMENTS = 32;
+const NAMES_AT_ONCE = 1000;
 
 interface Standing {
   readonly wanted: WantedRedaction;
@@ -28,30 +30,39 @@ export class RedactedContent {
   readonly #list: ReadonlyMap<BlobName, Standing>;
   /** For each blob that is not written as it is: the content of the list that it holds, by the list's name. */
   readonly #withheld: ReadonlyMap<BlobName, Standing>;
-  /** The successive replacements of each content that the copied log itself has withdrawn. */
-  readonly #recorded = new Map<BlobName, (BlobName | null)[]>();
+  /** The successive replacements of each content that the copied log itself has withdrawn, as JSON. */
+  readonly #recorded: Names;
   /** Content that the copied log has withdrawn without a replacement. */
-  readonly #removed = new Set<BlobName>();
+  readonly #removed: Names;
 
   private constructor(
+    scratch: Scratch,
     target: Storage,
     list: ReadonlyMap<BlobName, Standing>,
     withheld: ReadonlyMap<BlobName, Standing>,
   ) {
+    this.#recorded = scratch.names();
+    this.#removed = scratch.names();
     this.#target = target;
     this.#list = list;
     this.#withheld = withheld;
   }
 
-  static async of(target: Storage, origin: CopyOrigin, { listed }: RedactionList): Promise<RedactedContent> {
+  /** @param scratch to be closed once nothing of the result is used */
+  static async of(
+    scratch: Scratch,
+    target: Storage,
+    origin: CopyOrigin,
+    { listed }: RedactionList,
+  ): Promise<RedactedContent> {
     const list = new Map<BlobName, Standing>();
-    const known = listed.length === 0 ? new Set() : await recordedIn(origin);
+    const known = listed.length === 0 ? new Set() : await recordedIn(origin, new Set(listed.map(({ name }) => name)));
     for (const { revision, ...one } of listed) {
       if (revision !== null && known.has(redactionKey(one.name, revision))) continue;
       const wanted = list.get(one.name)?.wanted;
       list.set(one.name, { wanted: wanted ? together(wanted, one) : one, source: null, isHeld: false });
     }
-    return new RedactedContent(target, list, list.size === 0 ? list : await chainsOf(origin, list));
+    return new RedactedContent(scratch, target, list, list.size === 0 ? list : await chainsOf(scratch, origin, list));
   }
 
   /** Names whose content was withheld. */
@@ -99,15 +110,17 @@ export class RedactedContent {
 
   #noteRemoval({ data: { name, replacement } }: RecordedEvent): void {
     if (!isName(name) || (replacement !== null && !isName(replacement))) return;
-    const replacements = [...(this.#recorded.get(name) ?? []), replacement];
-    this.#recorded.set(name, replacements);
+    const replacements = [...replacementsIn(this.#recorded.about(name)), replacement];
+    this.#recorded.set(name, JSON.stringify(replacements));
     if (replacement !== null) return;
     for (const one of [name, ...replacements]) if (one !== null) this.#removed.add(one);
   }
 
   /** Completes removals that the log records but the original store had not made yet; then records those of the list. */
   async record(clock: Clock): Promise<void> {
-    for (const [name, replacements] of this.#recorded) await this.#complete(name, replacements);
+    for (const page of this.#recorded.pages(NAMES_AT_ONCE)) {
+      for (const { name, about } of page) await this.#complete(name, replacementsIn(about));
+    }
     for (const [name, { source, isHeld, wanted }] of this.#list) {
       if (source === null || !isHeld) continue;
       const { log, copies } = this.#target;
@@ -172,12 +185,15 @@ const isName = (value: unknown): value is BlobName => typeof value === 'string' 
 
 const redactionKey = (name: unknown, revision: number): string => `${name} ${revision}`;
 
-/** Withdrawals that the copied log has recorded itself. */
-async function recordedIn(origin: CopyOrigin): Promise<ReadonlySet<string>> {
+const replacementsIn = (about: string | null | undefined): readonly (BlobName | null)[] =>
+  about ? (JSON.parse(about) as (BlobName | null)[]) : [];
+
+/** Withdrawals of these names that the copied log has recorded itself. */
+async function recordedIn(origin: CopyOrigin, names: ReadonlySet<unknown>): Promise<ReadonlySet<string>> {
   const known = new Set<string>();
   for await (const events of origin.events()) {
     for (const { type, data, revision } of events) {
-      if (type === ContentRedacted.type) known.add(redactionKey(data.name, revision));
+      if (type === ContentRedacted.type && names.has(data.name)) known.add(redactionKey(data.name, revision));
     }
   }
   return known;
@@ -185,11 +201,12 @@ async function recordedIn(origin: CopyOrigin): Promise<ReadonlySet<string>> {
 
 /** Each name of the list, and the replacements that it leads to in the copy. */
 async function chainsOf(
+  scratch: Scratch,
   origin: CopyOrigin,
   list: ReadonlyMap<BlobName, Standing>,
 ): Promise<ReadonlyMap<BlobName, Standing>> {
-  const leads = new Map<BlobName, BlobName>();
-  const stored = new Set<BlobName>();
+  const leads = scratch.names();
+  const stored = scratch.names();
   for await (const lines of origin.content()) {
     for (const line of lines) {
       if (line.as === 'replaced') leads.set(line.name, line.replacement);
@@ -198,11 +215,11 @@ async function chainsOf(
   }
   const withheld = new Map<BlobName, Standing>();
   for (const [name, standing] of list) {
-    let holder: BlobName | undefined = name;
-    for (let hops = 0; holder !== undefined && hops <= MOST_REPLACEMENTS; hops++) {
+    let holder: BlobName | null = name;
+    for (let hops = 0; holder !== null && hops <= MOST_REPLACEMENTS; hops++) {
       withheld.set(holder, standing);
       standing.isHeld ||= stored.has(holder);
-      holder = leads.get(holder);
+      holder = leads.about(holder) ?? null;
     }
   }
   return withheld;

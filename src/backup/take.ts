@@ -2,8 +2,6 @@
  * Takes a backup of a service that may be running: the log up to its present head, then the content that those events
  * name, the case clocks, and the keys (docs/design/operations.md#backup). Hashes and chains are checked on the way.
  */
-import { lstat, readdir, readFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { LOG_IDENTITY_STREAM, LogFounded } from '../events/log-identity.ts';
 import { LogTree, leafOf } from '../events/log-tree.ts';
 import { type Clock, toInstant } from '../runtime/instant.ts';
@@ -20,7 +18,9 @@ import { blobsNamedBy } from './named-content.ts';
 import { CELLS, contentOf } from './origin.ts';
 import { Backup, type OlderKey } from './read.ts';
 import { CopyRefused, type Progress } from './refused.ts';
-import { SegmentWriter, writeBackupFile } from './segments.ts';
+import { type Names, Scratch } from './scratch.ts';
+import { SegmentWriter } from './segments.ts';
+import { writeKeys } from './take-keys.ts';
 
 export interface BackupSource {
   readonly log: Pick<EventLog, 'read' | 'readAll' | 'head' | 'countAfter'>;
@@ -50,7 +50,6 @@ export interface TakenBackup {
 const NAMES_AT_ONCE = 1000;
 /** The most that an event store counts. */
 const UNCOUNTED = 10_000;
-const MOST_KEY_BYTES = 1024 * 1024;
 
 /**
  * Null if nothing is newer than the backup that it would continue.
@@ -116,13 +115,28 @@ interface Range {
 
 /** Null if the log has nothing new: its head may be an event of another program. */
 async function writePart(options: TakeBackupOptions, begun: NewPart, range: Range): Promise<TakenBackup | null> {
+  const scratch = Scratch.open();
+  try {
+    return await writeWith(scratch, options, begun, range);
+  } finally {
+    scratch.close();
+  }
+}
+
+async function writeWith(
+  scratch: Scratch,
+  options: TakeBackupOptions,
+  begun: NewPart,
+  range: Range,
+): Promise<TakenBackup | null> {
   const { source, clock, onProgress } = options;
   const { folder, manifest, number } = begun;
   const takenAt = toInstant(clock.now());
-  const { files: eventFiles, names, last, tree, count } = await writeEvents(options, begun, range);
+  const wanted = scratch.names();
+  const { files: eventFiles, last, tree, count } = await writeEvents(scratch, options, begun, range, wanted);
   if (last === null) return null;
-  const gone = manifest ? await writeGone(options, begun) : { files: [], replacements: [] };
-  const payloads = await writePayloads(options, folder, new Set([...names, ...gone.replacements]));
+  const goneFiles = manifest ? await writeGone(scratch, options, begun, wanted) : [];
+  const payloads = await writePayloads(options, folder, wanted);
   const cells = new SegmentWriter(folder, 'cells');
   let cellCount = 0;
   for await (const cell of source.copies.cells(CELLS)) {
@@ -148,16 +162,18 @@ async function writePart(options: TakeBackupOptions, begun: NewPart, range: Rang
     payloads: payloads.counts,
     cells: cellCount,
     keys: keys?.map(({ name }) => name.slice('keys/'.length)) ?? null,
-    files: [...eventFiles, ...gone.files, ...payloads.files, ...cells.files, ...(keys ?? [])],
+    files: [...eventFiles, ...goneFiles, ...payloads.files, ...cells.files, ...(keys ?? [])],
   };
   const { olderKeys } = new Backup(options.directory, await finishPart(options.directory, begun, part));
   return { part, olderKeys, damaged: payloads.damaged };
 }
 
 async function writeEvents(
+  scratch: Scratch,
   { source: { log }, onProgress }: TakeBackupOptions,
   { folder, manifest }: NewPart,
   { from, head }: Range,
+  wanted: Names,
 ) {
   const writer = new SegmentWriter(folder, 'events');
   const before = manifest && newestPart(manifest).tree;
@@ -168,17 +184,17 @@ async function writeEvents(
       )
     : new LogTree();
   const chains = new ChainCheck(
+    scratch,
     async (stream, revision) => (await log.read(stream, { from: revision, limit: 1 }))[0] ?? null,
   );
   const counted = await log.countAfter(from, Number.MAX_SAFE_INTEGER);
-  const names = new Set<BlobName>();
   let last = null as RecordedEvent | null;
   let count = 0;
   const take = async (event: RecordedEvent): Promise<void> => {
     const problem = await chains.problemOf(event);
     if (problem !== null) throw damagedLog(problem);
     tree.add(leafOf({ ...event, hash: event.metadata.hash }));
-    for (const name of blobsNamedBy(event)) names.add(name);
+    for (const name of blobsNamedBy(event)) wanted.add(name);
     await writer.write(eventLine(event));
     last = event;
     count++;
@@ -192,7 +208,7 @@ async function writeEvents(
   }
   for (const event of await restOfAppend(log, last)) await take(event);
   await writer.flush();
-  return { files: writer.files, names, last, tree, count };
+  return { files: writer.files, last, tree, count };
 }
 
 /**
@@ -217,13 +233,14 @@ const damagedLog = (problem: string): CopyRefused =>
 
 /** Content of earlier parts that was removed since, so that a restore does not bring it back. */
 async function writeGone(
+  scratch: Scratch,
   { source: { copies }, directory, onProgress }: TakeBackupOptions,
   { folder, manifest }: NewPart,
+  wanted: Names,
 ) {
   const earlier = new Backup(directory, manifest as Manifest);
-  const known = await earlier.gone();
+  const known = await earlier.goneNames(scratch);
   const writer = new SegmentWriter(folder, 'gone');
-  const replacements: BlobName[] = [];
   let checked = 0;
   for await (const names of earlier.heldNames()) {
     for (let start = 0; start < names.length; start += NAMES_AT_ONCE) {
@@ -233,8 +250,8 @@ async function writeGone(
         const replacement = standings.get(name);
         // Its own bytes are there.
         if (replacement === null) continue;
-        if (known.has(name) && known.get(name) === (replacement ?? null)) continue;
-        if (replacement !== undefined) replacements.push(replacement);
+        if (known.about(name) === (replacement ?? null)) continue;
+        if (replacement !== undefined) wanted.add(replacement);
         await writer.write({ name, replacement: replacement ?? null });
       }
       checked += portion.length;
@@ -242,14 +259,10 @@ async function writeGone(
     }
   }
   await writer.flush();
-  return { files: writer.files, replacements };
+  return writer.files;
 }
 
-async function writePayloads(
-  { source: { copies }, onProgress }: TakeBackupOptions,
-  folder: string,
-  wanted: ReadonlySet<BlobName>,
-) {
+async function writePayloads({ source: { copies }, onProgress }: TakeBackupOptions, folder: string, wanted: Names) {
   const writer = new SegmentWriter(folder, 'payloads');
   const held = new SegmentWriter(folder, 'names');
   const counts = { stored: 0, replaced: 0, absent: 0, damaged: 0 };
@@ -268,22 +281,4 @@ async function writePayloads(
   await writer.flush();
   await held.flush();
   return { files: [...writer.files, ...held.files], counts, damaged };
-}
-
-const KEY_FILE = /^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/;
-
-/** Copies the key files; temporary ones of a process that was killed are left out. */
-async function writeKeys(folder: string, keys: string) {
-  const names = await readdir(keys).catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT') return [];
-    throw error;
-  });
-  const files = [];
-  for (const name of names.sort()) {
-    if (!KEY_FILE.test(name) || name.endsWith('.tmp')) continue;
-    const found = await lstat(join(keys, name));
-    if (!found.isFile() || found.size > MOST_KEY_BYTES) continue;
-    files.push(await writeBackupFile(folder, `keys/${name}`, await readFile(join(keys, name))));
-  }
-  return files;
 }

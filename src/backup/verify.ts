@@ -2,7 +2,6 @@
 import { LOG_IDENTITY_STREAM } from '../events/log-identity.ts';
 import { LogTree, leafOf } from '../events/log-tree.ts';
 import type { RecordedEvent } from '../storage/event-log.ts';
-import type { BlobName } from '../storage/payload-store.ts';
 import { ChainCheck } from './chain-check.ts';
 import { isNameOf } from './entries.ts';
 import { unfinishedIn } from './folder.ts';
@@ -10,6 +9,7 @@ import { type Part, partFolder } from './manifest.ts';
 import { blobsNamedBy } from './named-content.ts';
 import { type Backup, shownOlderKeys } from './read.ts';
 import { CopyRefused, type Progress } from './refused.ts';
+import { type Names, Scratch } from './scratch.ts';
 import { readBackupFile } from './segments.ts';
 
 export interface BackupVerdict {
@@ -26,13 +26,23 @@ export interface BackupVerdict {
 
 /** The rest is only counted. */
 const MOST_PROBLEMS = 100;
+const NAMES_AT_ONCE = 1000;
 
 export async function verifyBackup(backup: Backup, onProgress: Progress): Promise<BackupVerdict> {
+  const scratch = Scratch.open();
+  try {
+    return await verifyWith(scratch, backup, onProgress);
+  } finally {
+    scratch.close();
+  }
+}
+
+async function verifyWith(scratch: Scratch, backup: Backup, onProgress: Progress): Promise<BackupVerdict> {
   const problems = new Problems();
   const remarks = (await unfinishedIn(backup.directory)).map((name) => `${name} is left of a run that did not end`);
-  const state: LogState = { tree: new LogTree(), chains: new ChainCheck(), named: new Map(), last: null };
+  const state: LogState = { tree: new LogTree(), chains: new ChainCheck(scratch), named: scratch.names(), last: null };
   let payloads = 0;
-  const held = new Set<BlobName>();
+  const held = scratch.names();
   const { manifest, newest } = backup;
   for (const part of manifest.parts) {
     await problems.of(async () => {
@@ -54,10 +64,14 @@ export async function verifyBackup(backup: Backup, onProgress: Progress): Promis
       await problems.of(async () => void (await readBackupFile(folder, file, shown)));
     }
   }
-  for (const [name, { stream, revision }] of state.named) {
-    if (!held.has(name)) problems.add(`content ${name} is missing; revision ${revision} of ${stream} names it`);
+  for (const page of state.named.pages(NAMES_AT_ONCE)) {
+    for (const { name, about } of page) {
+      if (!held.has(name)) problems.add(`content ${name} is missing; ${about} names it`);
+    }
   }
-  await problems.of(async () => void (await backup.gone()));
+  await problems.of(async () => {
+    for await (const _lines of backup.gone());
+  });
   let cells = 0;
   await problems.of(async () => {
     for await (const _cell of backup.cells()) cells++;
@@ -84,13 +98,13 @@ interface LogState {
   readonly tree: LogTree;
   readonly chains: ChainCheck;
   /** Names that events hold, each with the first event that holds it. */
-  readonly named: Map<BlobName, Pick<RecordedEvent, 'stream' | 'revision'>>;
+  readonly named: Names;
   last: RecordedEvent | null;
 }
 
 async function takeIn(state: LogState, event: RecordedEvent, logId: string): Promise<string | null> {
   const { stream, revision, data, metadata } = event;
-  for (const name of blobsNamedBy(event)) if (!state.named.has(name)) state.named.set(name, { stream, revision });
+  for (const name of blobsNamedBy(event)) state.named.add(name, `revision ${revision} of ${stream}`);
   state.tree.add(leafOf({ stream, revision, hash: metadata.hash }));
   state.last = event;
   const isOther = stream === LOG_IDENTITY_STREAM && revision === 0 && data.logId !== logId;
@@ -110,7 +124,7 @@ function partProblems({ number, head, tree }: Part, { tree: built, last }: LogSt
 async function checkPayloads(
   backup: Backup,
   part: Part,
-  held: Set<BlobName>,
+  held: Names,
   problems: Problems,
   onProgress: Progress,
 ): Promise<number> {

@@ -187,7 +187,7 @@ describe('an incremental backup', () => {
     await append(storage, 'operator-x', [note('x')]);
     await take(true);
     const backup = await Backup.open(directory());
-    expect([...(await backup.gone())]).toEqual([[filled.kept, replacement]]);
+    expect((await all(backup.gone())).flat()).toEqual([{ name: filled.kept, replacement }]);
     expect(await problems()).toEqual([]);
   });
 
