@@ -64,7 +64,7 @@ export interface Findings {
   /** The state of rules of the whole log, just before this event, or at the end. Undefined before their first event. */
   logState?<State extends Json>(rules: LogRules<State>): State | undefined;
   /** What time the events before this one say it is; undefined at the end of a stream. */
-  readonly logTime?: Pick<LogTime, 'newest' | 'silences'> | undefined;
+  readonly logTime?: Pick<LogTime, 'newest' | 'silences' | 'momentAt'> | undefined;
   /**
    * The rule holds only if the event at a place has this text as a value. The place is looked up, because few events
    * refer to others in this way and keeping what all others name would cost more.

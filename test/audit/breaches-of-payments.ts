@@ -274,6 +274,16 @@ export const BREACHES_OF_PAYMENTS: readonly PlantedBreach[] = [
     },
   },
   {
+    name: 'an outcome that comes a day too late',
+    rule: 'outcome_in_time',
+    plant: (log, { expired }) => log.moveToEnd(log.at(expired, 'PaymentFailed'), {}),
+  },
+  {
+    name: 'a finality that comes a day too late',
+    rule: 'finality_in_time',
+    plant: (log, { plain }) => log.moveToEnd(log.at(plain, 'PaymentFinalized'), {}),
+  },
+  {
     name: 'a settled payment that never becomes final',
     rule: 'finality_in_time',
     plant(log, { plain }) {

@@ -3,7 +3,7 @@ import { hostSubject, operatorStream, walletSubject } from '../../src/events/ope
 import { type Instant, plus } from '../../src/runtime/instant.ts';
 import type { CopiedEvent, LogCopy } from './log-copy.ts';
 import type { PlantedBreach } from './planted-breach.ts';
-import { MINUTE } from './recorder.ts';
+import { HOUR, MINUTE } from './recorder.ts';
 
 const STARTED = 'DeliveryAttemptStarted';
 const FINISHED = 'DeliveryAttemptFinished';
@@ -17,26 +17,6 @@ function addAttempt(log: LogCopy, stream: string, nth: number, attempt: number):
   const started = log.set(log.insert(after, {}, log.at(stream, STARTED, nth)), { attempt });
   log.set(log.insert(started, {}, after), { attempt });
   return started;
-}
-
-function lastOf(log: LogCopy): CopiedEvent {
-  const last = log.events.at(-1);
-  if (!last) throw new Error('the log is empty');
-  return last;
-}
-
-/** Moves an event to the end of the log, with other times where it has them. */
-function moveToEnd(
-  log: LogCopy,
-  event: CopiedEvent,
-  times: Readonly<Record<string, Instant>>,
-  recordedAt: Instant,
-): void {
-  const known = Object.entries(times).filter(([member]) => member in event.data);
-  log.set(event, Object.fromEntries(known));
-  event.metadata = { ...event.metadata, recordedAt };
-  log.drop(event);
-  log.events.push(event);
 }
 
 export const BREACHES_OF_PROMISES: readonly PlantedBreach[] = [
@@ -86,6 +66,16 @@ export const BREACHES_OF_PROMISES: readonly PlantedBreach[] = [
     plant(log, { delivered, promising }) {
       log.dropStream(delivered);
       return log.at(promising, 'PaymentSettled');
+    },
+  },
+  {
+    name: 'a promised callback that is scheduled a day too late',
+    rule: 'callback_scheduled',
+    plant(log, { delivered }) {
+      const at = log.last().metadata.recordedAt;
+      log.drop(log.at(delivered, STARTED), log.at(delivered, FINISHED));
+      const scheduled = log.at(delivered, 'DeliveryScheduled');
+      return log.moveToEnd(scheduled, { createdAt: at, keepUntil: plus(at, 40 * 24 * HOUR) });
     },
   },
   {
@@ -341,9 +331,9 @@ export const BREACHES_OF_PROMISES: readonly PlantedBreach[] = [
     name: 'a requested redelivery that is made a day too late',
     rule: 'attempt_in_time',
     plant(log, { givenUp }) {
-      const at = lastOf(log).metadata.recordedAt;
+      const at = log.last().metadata.recordedAt;
       const times = { startedAt: at, leaseUntil: plus(at, MINUTE), finishedAt: at };
-      for (const type of [STARTED, FINISHED]) moveToEnd(log, log.at(givenUp, type, -1), times, at);
+      for (const type of [STARTED, FINISHED]) log.moveToEnd(log.at(givenUp, type, -1), times);
       return log.at(givenUp, STARTED, -1);
     },
   },
@@ -353,7 +343,7 @@ export const BREACHES_OF_PROMISES: readonly PlantedBreach[] = [
     plant(log, { givenUp, cancelled }) {
       log.drop(log.at(givenUp, STARTED, -1), log.at(givenUp, FINISHED, -1));
       const { wallet = '', origin = '' } = log.at(givenUp, 'DeliveryScheduled').data;
-      const last = lastOf(log);
+      const last = log.last();
       const { recordedAt } = last.metadata;
       const like = log.at(cancelled, CANCELLED);
       const end = log.insert(last, { stream: givenUp, metadata: { ...like.metadata, recordedAt } }, like);
@@ -369,7 +359,7 @@ export const BREACHES_OF_PROMISES: readonly PlantedBreach[] = [
       const { recordedAt } = log.at(givenUp, 'DeliveryRedeliveryRequested').metadata;
       const like = log.at(pausedHost, 'HostPaused');
       const stream = operatorStream(hostSubject(String(origin)));
-      const last = lastOf(log);
+      const last = log.last();
       const paused = log.insert(last, { stream, metadata: { ...like.metadata, recordedAt } }, like);
       log.set(paused, { origin });
       log.insert(paused, {}, last);
@@ -443,6 +433,15 @@ export const BREACHES_OF_PROMISES: readonly PlantedBreach[] = [
     plant(log, { bob, bobsKey }) {
       log.dropStream(bob);
       return log.at(bobsKey, 'PaymentSettled');
+    },
+  },
+  {
+    name: 'a paid rotation that makes its key a day too late',
+    rule: 'key_call_done',
+    plant(log, { bob }) {
+      const [made, ...others] = log.events.filter(({ stream }) => stream === bob);
+      if (!made || others.length > 0) throw new Error('one key was made');
+      return log.moveToEnd(made, { createdAt: log.last().metadata.recordedAt });
     },
   },
   {

@@ -67,6 +67,22 @@ export class LogCopy {
     return this.insert(after, {}, event);
   }
 
+  last(): CopiedEvent {
+    const last = this.events.at(-1);
+    if (!last) throw new Error('the log is empty');
+    return last;
+  }
+
+  /** Moves an event to the end of the log and its time, with other data where it has such members. */
+  moveToEnd(event: CopiedEvent, data: JsonObject): CopiedEvent {
+    const { recordedAt } = this.last().metadata;
+    this.set(event, Object.fromEntries(Object.entries(data).filter(([member]) => member in event.data)));
+    event.metadata = { ...event.metadata, recordedAt };
+    this.drop(event);
+    this.events.push(event);
+    return event;
+  }
+
   swap(one: CopiedEvent, other: CopiedEvent): void {
     const [at, otherAt] = [this.events.indexOf(one), this.events.indexOf(other)];
     this.events[at] = other;

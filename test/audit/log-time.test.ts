@@ -12,7 +12,7 @@ const at = (day: number, hour = 0): string =>
 function timeAfter(...times: readonly string[]): LogTime {
   let logTime = new LogTime();
   for (const time of times) {
-    logTime.note(time);
+    logTime.note(time, 'PaymentSettled');
     // As a run does that continues from a checkpoint.
     logTime = new LogTime(JSON.parse(JSON.stringify(logTime.toJson())));
   }

@@ -3,6 +3,7 @@ import { toMicros } from '../../runtime/instant.ts';
 import type { Fact, FactRules } from '../judging.ts';
 import { difference } from './compare.ts';
 import { OWED_WITHIN } from './limits.ts';
+import { tooLate } from './moment.ts';
 
 type Values = Readonly<Record<string, string>>;
 const MEMBERS = ['payment', 'wallet', 'requestId', 'target', 'origin'];
@@ -27,6 +28,8 @@ export const deliveryFacts: FactRules = {
         }
       }
       if (says !== 'scheduled') continue;
+      const late = owed === null || isScheduled ? null : tooLate(owed, fact);
+      if (late) breach({ ...place, rule: 'callback_scheduled', expected: `${nameOf(fact)} ${late}`, found: fact.at });
       isScheduled = true;
       if (promise === null) {
         const expected = `a settlement of ${(value as Values).payment} that promised it`;
@@ -37,8 +40,10 @@ export const deliveryFacts: FactRules = {
       if (differing) breach({ ...place, rule: 'delivery_as_promised', ...differing });
     }
     if (owed === null || isScheduled || toMicros(until) - toMicros(owed.at) <= OWED_WITHIN) return;
-    const { stream, revision, position, key } = owed;
-    const expected = `${key.replace(':', '-')} within an hour of ${owed.at}`;
+    const { stream, revision, position } = owed;
+    const expected = `${nameOf(owed)} within an hour of ${owed.at}`;
     breach({ rule: 'callback_scheduled', stream, revision, position, expected, found: `none until ${until}` });
   },
 };
+
+const nameOf = ({ key }: Fact): string => key.replace(':', '-');

@@ -23,6 +23,7 @@ import { nextAttempt } from './delivery-schedule.ts';
 import { isDowngraded, isEarlier, judgeSchema } from './earlier.ts';
 import { judgeKept } from './kept.ts';
 import { DUE_WITHIN } from './limits.ts';
+import { momentOf } from './moment.ts';
 import { hostRules, judgePaused, unpausedTime } from './operator-acts.ts';
 
 /** A delivery as its decider folds it, kept as JSON by the engine. */
@@ -99,7 +100,7 @@ function judgeScheduled(data: DataOf<'DeliveryScheduled'>, judged: JudgedEvent, 
   const named = deliveryOf(stream);
   if (named !== deliveryId) findings.breach('delivery_idempotency_key', `${named}`, deliveryId);
   const promised = { payment: `payment-${payment}`, wallet, requestId, target, origin };
-  findings.state(`delivery:${named}`, 'scheduled', promised);
+  findings.state(`delivery:${named}`, 'scheduled', { ...promised, ...momentOf(judged, findings) });
 }
 
 function judgeNext(

@@ -7,6 +7,8 @@ const HOUR: Micros = 3_600 * MICROS_PER_SECOND;
 export const OUTCOME_WITHIN: Micros = 24 * HOUR;
 /** A callback or key call that a settled payment owes. It takes milliseconds, and as long as the storage fails. */
 export const OWED_WITHIN: Micros = HOUR;
+/** A service that works records something at least this often; longer times do not count against what it owes. */
+export const AT_WORK_WITHIN: Micros = HOUR / 4;
 /** An attempt that is due, or the outcome of one under way. It takes seconds, and as long as the service is stopped. */
 export const DUE_WITHIN: Micros = 24 * HOUR;
 /** An order to forget. It takes minutes, and as long as the service is stopped after a kill. */

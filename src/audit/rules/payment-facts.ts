@@ -3,6 +3,7 @@ import type { Payment, Purchase } from '../../commands/payment/payment.ts';
 import type { Json } from '../../events/event.ts';
 import type { PaymentEvent } from '../../events/payment.ts';
 import type { Fact, FactRules, Findings, JudgedEvent } from '../judging.ts';
+import { momentOf } from './moment.ts';
 
 /**
  * Of a callback: `promised` by a settlement, `undone` by a rollback, `scheduled`. Of a wallet: a key call that was
@@ -23,12 +24,12 @@ export function statePaymentFacts(known: Payment, event: PaymentEvent, judged: J
     }
     case 'PaymentSettled':
     case 'PaymentSettledLate':
-      if ('submission' in known) stateOwed(known, stream, findings, true);
+      if ('submission' in known) stateOwed(known, judged, findings, true);
       return;
     case 'PaymentRolledBack':
     case 'PaymentFailed': {
       if (!('submission' in known)) return;
-      if (event.type === 'PaymentRolledBack') stateOwed(known, stream, findings, false);
+      if (event.type === 'PaymentRolledBack') stateOwed(known, judged, findings, false);
       const { identifierHash } = known.authorization;
       if (identifierHash !== null) findings.state(`identifier:${identifierHash}`, 'ended', { payment: stream });
       return;
@@ -38,15 +39,21 @@ export function statePaymentFacts(known: Payment, event: PaymentEvent, judged: J
   }
 }
 
-function stateOwed({ authorization, answer }: Purchase, stream: string, findings: Findings, isOwed: boolean): void {
+function stateOwed(
+  { authorization, answer }: Purchase,
+  judged: JudgedEvent,
+  findings: Findings,
+  isOwed: boolean,
+): void {
   const { wallet, requestId } = authorization;
+  const moment = momentOf(judged, findings);
   for (const { deliveryId, target, origin } of answer.callbacks) {
-    const promised: Json = { payment: stream, wallet, requestId, target, origin };
+    const promised: Json = { payment: judged.stream, wallet, requestId, target, origin, ...moment };
     findings.state(`delivery:${deliveryId}`, isOwed ? 'promised' : 'undone', promised);
   }
   if (answer.keyCall === null) return;
   const { keyId, does } = answer.keyCall;
-  findings.state(`wallet:${wallet}`, isOwed ? 'bought' : 'undone', { keyId, does });
+  findings.state(`wallet:${wallet}`, isOwed ? 'bought' : 'undone', { keyId, does, ...moment });
 }
 
 export const transactionFacts: FactRules = {

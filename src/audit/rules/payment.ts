@@ -14,13 +14,15 @@ import {
 import { priceOf } from '../../commands/purchase/price.ts';
 import type { Json } from '../../events/event.ts';
 import { PAYMENT_STREAM_EVENTS, type PaymentEvent, paymentOf } from '../../events/payment.ts';
-import { type Instant, toMicros } from '../../runtime/instant.ts';
+import { type Instant, type Micros, toMicros } from '../../runtime/instant.ts';
 import type { Findings, JudgedEvent, StreamRules } from '../judging.ts';
 import type { RuleName } from './catalogue.ts';
 import { counted, difference } from './compare.ts';
-import { isDowngraded, isEarlier, judgeSchema } from './earlier.ts';
+import { isEarlier, judgeSchema } from './earlier.ts';
 import { judgeKept } from './kept.ts';
 import { OUTCOME_WITHIN } from './limits.ts';
+import { judgeAmount } from './payment-amount.ts';
+import { awaited, judgeOutcomeInTime } from './payment-deadline.ts';
 import { statePaymentFacts } from './payment-facts.ts';
 import { judgeWire } from './payment-wire.ts';
 
@@ -36,9 +38,15 @@ export interface PaymentState {
   readonly earlier: boolean;
   /** When it was submitted or settled, whichever was last. */
   readonly since: Instant;
+  /** What had passed in the log by then (`LogMoment`); null if an earlier version recorded it. */
+  readonly passed: Micros | null;
 }
 
-const NEW: PaymentState = { payment: { status: 'none' }, queryFailed: false, broken: false, earlier: false, since: '' };
+const NEW: PaymentState = {
+  payment: { status: 'none' },
+  ...{ queryFailed: false, broken: false, earlier: false },
+  ...{ since: '', passed: null },
+};
 const TYPES: ReadonlySet<string> = new Set(PAYMENT_STREAM_EVENTS.map(({ type }) => type));
 
 export const paymentRules: StreamRules<PaymentState> = {
@@ -60,13 +68,16 @@ export const paymentRules: StreamRules<PaymentState> = {
       return { ...state, broken: true };
     }
     judgeData(state, event, expected, judged, findings);
+    const { recordedAt } = judged.metadata;
+    const passed = isEarlier(judged) ? null : (findings.logTime?.momentAt(recordedAt).passed ?? null);
+    judgeOutcomeInTime(known, state, { type: event.type, recordedAt, passed }, findings);
     statePaymentFacts(known, event, judged, findings);
     return {
       payment: trimmed(payment.evolve(known, event)) as unknown as Json,
       queryFailed: event.type === 'QueryFailed' || (state.queryFailed && event.type !== 'PaymentAuthorized'),
       broken: false,
       earlier: isEarlier(judged),
-      since: CHARGES.has(event.type) ? judged.metadata.recordedAt : state.since,
+      ...(CHARGES.has(event.type) ? { since: recordedAt, passed } : { since: state.since, passed: state.passed }),
     };
   },
 
@@ -78,9 +89,8 @@ export const paymentRules: StreamRules<PaymentState> = {
     if (status === 'authorized' || status === 'query_failed') {
       findings.breach('payment_order', `an event that may follow ${status}`, 'nothing');
     }
-    const isOpen = status === 'submitted' || (status === 'settled' && !known.finalized);
-    if (!isOpen || toMicros(until) - toMicros(state.since) <= OUTCOME_WITHIN) return;
-    const rule = status === 'submitted' ? 'outcome_in_time' : 'finality_in_time';
+    const rule = awaited(known);
+    if (rule === null || toMicros(until) - toMicros(state.since) <= OUTCOME_WITHIN) return;
     findings.breach(rule, `an outcome within 24 hours of ${state.since}`, `none until ${until}`);
   },
 };
@@ -242,27 +252,6 @@ function listFailedEntries(known: Payment, { answeredCases }: { readonly answere
 function judgeRequest(known: Payment, requestId: Json | undefined, findings: Findings): void {
   const expected = 'authorization' in known ? known.authorization.requestId : '';
   if (requestId !== expected) findings.breach('one_request', `request ${expected}`, `request ${requestId}`);
-}
-
-type Authorized = Extract<PaymentEvent, { readonly type: 'PaymentAuthorized' }>['data'];
-
-function judgeAmount({ amount, queries, endpoint }: Authorized, judged: JudgedEvent, findings: Findings): void {
-  if (queries !== null) {
-    const expected = priceOf(queries);
-    if (BigInt(amount) !== expected)
-      findings.breach('amount_exact', `${expected} for ${counted(queries, 'query', 'queries')}`, amount);
-    return;
-  }
-  if (isDowngraded(judged)) return;
-  if (!isEarlier(judged)) {
-    findings.breach('amount_exact', 'the number of queries that the amount pays for', 'none');
-    return;
-  }
-  // Earlier versions did not record how many queries a batch had.
-  const isPrice = BigInt(amount) > 0n && BigInt(amount) % priceOf(1) === 0n;
-  if (!isPrice) findings.breach('amount_exact', `a multiple of ${priceOf(1)}`, amount);
-  else if (endpoint.includes('batch')) findings.unprovable('amount_exact');
-  else if (BigInt(amount) !== priceOf(1)) findings.breach('amount_exact', `${priceOf(1)} for one query`, amount);
 }
 
 /**

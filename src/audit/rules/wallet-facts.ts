@@ -2,6 +2,7 @@
 import { type Instant, MICROS_PER_SECOND, plus, toMicros } from '../../runtime/instant.ts';
 import type { Breach, Fact, FactRules } from '../judging.ts';
 import { OWED_WITHIN } from './limits.ts';
+import { tooLate } from './moment.ts';
 
 interface MadeKey {
   readonly createdAt: Instant;
@@ -44,6 +45,7 @@ export const walletFacts: FactRules = {
           if (previousValidUntil !== null && !isRotation(bought.get(keyId))) {
             breach({ ...placeOf(fact), rule: 'key_paid', expected: 'a settled rotation', found: `none of ${keyId}` });
           }
+          judgeDone(keyId, undone.has(keyId) ? undefined : bought.get(keyId), fact, breach);
           if (beforeNewest) beforeNewest.endedAt ??= createdAt;
           if (newest && previousValidUntil) newest.replaced ??= { at: createdAt, validUntil: previousValidUntil };
           beforeNewest = newest;
@@ -75,6 +77,11 @@ const isRotation = (fact: Fact | undefined): boolean =>
   (fact?.value as { readonly does?: string } | undefined)?.does === 'rotate';
 
 const placeOf = ({ stream, revision, position }: Fact) => ({ stream, revision, position });
+
+function judgeDone(keyId: string, owed: Fact | undefined, made: Fact, breach: (breach: Breach) => void): void {
+  const late = owed && isRotation(owed) ? tooLate(owed, made) : null;
+  if (late) breach({ ...placeOf(made), rule: 'key_call_done', expected: `key ${keyId} ${late}`, found: made.at });
+}
 
 function judgeAttempt(key: MadeKey | undefined, fact: Fact, breach: (breach: Breach) => void): void {
   const { keyId, startedAt } = fact.value as { readonly keyId: string; readonly startedAt: Instant };

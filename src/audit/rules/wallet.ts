@@ -4,6 +4,7 @@ import type { Json } from '../../events/event.ts';
 import { type SigningKeyEvent, WALLET_STREAM_EVENTS, walletOf } from '../../events/signing-key.ts';
 import { plus } from '../../runtime/instant.ts';
 import type { Findings, StreamRules } from '../judging.ts';
+import { momentOf } from './moment.ts';
 
 export interface WalletState {
   readonly [member: string]: Json;
@@ -18,7 +19,8 @@ const TYPES: ReadonlySet<string> = new Set(WALLET_STREAM_EVENTS.map(({ type }) =
 export const walletRules: StreamRules<WalletState> = {
   covers: (stream) => walletOf(stream) !== null,
 
-  judge(before, { stream, type, data }, findings) {
+  judge(before, judged, findings) {
+    const { stream, type, data } = judged;
     const state = before ?? { keyIds: [], proofs: [] };
     if (!TYPES.has(type)) {
       findings.breach('event_in_its_stream', 'an event of a wallet', type);
@@ -29,7 +31,10 @@ export const walletRules: StreamRules<WalletState> = {
     judgeKey(state, event, findings);
     const { keyId, createdAt } = event.data;
     const previousValidUntil = event.type === 'SigningKeyRotated' ? event.data.previousValidUntil : null;
-    findings.state(`wallet:${walletOf(stream)}`, 'made', { keyId, createdAt, previousValidUntil });
+    findings.state(`wallet:${walletOf(stream)}`, 'made', {
+      ...{ keyId, createdAt, previousValidUntil },
+      ...momentOf(judged, findings),
+    });
     return { ...state, keyIds: [...state.keyIds, keyId] };
   },
 };

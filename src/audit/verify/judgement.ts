@@ -212,7 +212,7 @@ export class Judgement {
     for (const one of this.#logRules) {
       if (one.rules.types.has(type)) one.state = one.rules.judge(one.state, event, this.#findings);
     }
-    this.#logTime.note(metadata.recordedAt);
+    this.#logTime.note(metadata.recordedAt, type);
     this.#payloads?.note(event);
     this.#judgeHead(event);
   }

@@ -55,7 +55,7 @@ export function judge(events: readonly RecordedEvent[], { signatures = true } = 
     for (const [index, rules] of logRules.entries()) {
       if (rules.types.has(type)) logStates.set(index, asJson(rules.judge(logStates.get(index), event, findings)));
     }
-    logTime.note(metadata.recordedAt);
+    logTime.note(metadata.recordedAt, type);
   }
   const until = events.at(-1)?.metadata.recordedAt ?? '';
   for (const [stream, state] of streams) {
