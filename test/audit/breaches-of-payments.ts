@@ -95,6 +95,11 @@ export const BREACHES_OF_PAYMENTS: readonly PlantedBreach[] = [
     plant: (log, { batch }) => log.set(log.at(batch, 'PaymentAuthorized'), { queries: null }),
   },
   {
+    name: 'several queries for one call that is no batch',
+    rule: 'amount_exact',
+    plant: (log, { batch }) => log.set(log.at(batch, 'PaymentAuthorized'), { endpoint: 'POST /v2/cases' }),
+  },
+  {
     name: 'an answer that expires a day and a second too early',
     rule: 'content_kept',
     plant(log, { plain }) {
@@ -229,12 +234,13 @@ export const BREACHES_OF_PAYMENTS: readonly PlantedBreach[] = [
     },
   },
   {
-    name: 'a higher amount than the transaction transfers',
+    name: 'another amount than the transaction transfers',
     rule: 'wire_pays_as_authorized',
-    plant(log, { plain }) {
-      log.set(log.at(plain, 'PaymentAuthorized'), { amount: '1980000', queries: 2 });
-      log.set(log.at(plain, 'PaymentSettled'), { amount: '1980000' });
-      return log.at(plain, 'PaymentSubmitted');
+    plant(log, { batch }) {
+      log.set(log.at(batch, 'PaymentAuthorized'), { amount: '1980000', queries: 2 });
+      log.set(log.at(batch, 'QueryAnswered'), { answeredCases: 2 });
+      log.set(log.at(batch, 'PaymentSettled'), { amount: '1980000', answeredCases: 2 });
+      return log.at(batch, 'PaymentSubmitted');
     },
   },
   {

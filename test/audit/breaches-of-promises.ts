@@ -157,6 +157,18 @@ export const BREACHES_OF_PROMISES: readonly PlantedBreach[] = [
     plant: (log, { delivered }) => log.set(log.at(delivered, FINISHED), { responseCode: 500 }),
   },
   {
+    name: 'a success that counts as a failure',
+    rule: 'attempt_result',
+    plant: (log, { givenUp }) => log.set(log.at(givenUp, FINISHED, 0), { responseCode: 204 }),
+  },
+  ...[{ responseCode: 404 }, { responseCode: null }, { failureClass: 'timeout' }].map(
+    (data): PlantedBreach => ({
+      name: `a failure with ${JSON.stringify(data)} that is none of its class`,
+      rule: 'attempt_result',
+      plant: (log, { givenUp }) => log.set(log.at(givenUp, FINISHED, 0), data),
+    }),
+  ),
+  {
     name: 'a failure without a class',
     rule: 'attempt_result',
     plant: (log, { givenUp }) => log.set(log.at(givenUp, FINISHED, 0), { failureClass: null }),

@@ -27,7 +27,9 @@ export const RULES = {
     'An outcome names the wallet, request, amount, transaction and answered cases that were authorized, answered and submitted.',
   ),
   charge_owes_promised: rule('A settlement owes exactly the callbacks and the key call that its answer promised.'),
-  amount_exact: rule('The amount is the price of one query times the number of queries.'),
+  amount_exact: rule(
+    'The amount is the price of one query times the number of queries, which is one, or at most 50 in a batch.',
+  ),
   answers_within_queries: rule(
     'No payment answers more cases than it pays queries for, nor names more of them by court than it answers.',
   ),
@@ -70,7 +72,9 @@ export const RULES = {
   attempt_numbered: rule('Attempts have consecutive numbers, redeliveries their own.'),
   attempt_lease: rule('An attempt has 60 seconds until it counts as interrupted.'),
   attempt_outcome: rule('An outcome is that of the attempt under way: its number, key and start.'),
-  attempt_result: rule('A 2xx response is acknowledged, and everything else has a failure class.'),
+  attempt_result: rule(
+    'A 2xx response is acknowledged, and everything else has the failure class of its response, or of none.',
+  ),
   attempt_repeats: rule('An interrupted attempt is repeated under its number at most three times.'),
   attempt_schedule: rule(
     'The next attempt is due 3, 9, 27, 81, 243 or 729 minutes after a failure, plus at most 5 % or what Retry-After asked for, at most twice the delay.',

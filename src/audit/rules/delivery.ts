@@ -7,18 +7,18 @@ import {
   type Delivery,
   type DeliveryRejection,
   delivery,
-  MOST_REPEATS,
   type ScheduledDelivery,
 } from '../../commands/delivery/delivery.ts';
 import { DELIVERY_RETENTION } from '../../commands/delivery/owed.ts';
 import { MAX_ATTEMPTS } from '../../commands/delivery/schedule.ts';
 import { dueAt, waitAgain } from '../../commands/delivery/wait.ts';
 import { DELIVERY_EVENTS, type DeliveryEvent, deliveryOf } from '../../events/delivery.ts';
-import type { Json, JsonObject } from '../../events/event.ts';
+import type { JsonObject } from '../../events/event.ts';
 import { type Instant, toInstant, toMicros } from '../../runtime/instant.ts';
 import type { Findings, JudgedEvent, StreamRules } from '../judging.ts';
+import { judgeResult } from './attempt-result.ts';
 import type { RuleName } from './catalogue.ts';
-import { counted, difference } from './compare.ts';
+import { difference } from './compare.ts';
 import { nextAttempt } from './delivery-schedule.ts';
 import { isDowngraded, isEarlier, judgeSchema } from './earlier.ts';
 import { judgeKept } from './kept.ts';
@@ -236,26 +236,3 @@ function judgeFinish(
   if (next.isUnprovable) findings.unprovable('attempt_schedule');
   if (next.broken) findings.breach('attempt_schedule', next.broken, finished.nextAttemptAt ?? 'no further attempt');
 }
-
-function judgeResult(
-  state: ScheduledDelivery,
-  { outcome, responseCode, failureClass, redelivery }: DataOf<'DeliveryAttemptFinished'>,
-  findings: Findings,
-): void {
-  const isSuccess = responseCode !== null && responseCode >= 200 && responseCode <= 299;
-  if (outcome === 'acknowledged' && (failureClass !== null || !isSuccess)) {
-    findings.breach('attempt_result', 'a 2xx response without a failure', textOfResult(responseCode, failureClass));
-  }
-  if (outcome !== 'acknowledged' && failureClass === null) {
-    findings.breach('attempt_result', 'a failure class', textOfResult(responseCode, failureClass));
-  }
-  if (failureClass !== 'interrupted') return;
-  const interruptions = redelivery ? (state.redelivery?.interruptions ?? 0) : state.interruptions;
-  const expected = interruptions < MOST_REPEATS ? 'interrupted' : 'failed';
-  if (outcome !== expected) {
-    findings.breach('attempt_repeats', `${expected} after ${counted(interruptions, 'interruption')}`, outcome);
-  }
-}
-
-const textOfResult = (responseCode: number | null, failureClass: Json): string =>
-  `response ${responseCode}, failure ${failureClass}`;

@@ -1,14 +1,23 @@
-/** What a payment pays for: one query, or a batch of at most fifty. */
+/** What a payment pays for: one query, or a batch of queries. */
 import { priceOf } from '../../commands/purchase/price.ts';
 import type { PaymentEvent } from '../../events/payment.ts';
 import type { Findings, JudgedEvent } from '../judging.ts';
 import { counted } from './compare.ts';
 import { isDowngraded, isEarlier } from './earlier.ts';
 
+/** The only call that asks more than one query, and how many. Both have been so since the first batch was sold. */
+const BATCH = 'POST /v2/cases/batch';
+export const MOST_QUERIES = 50;
+
 type Authorized = Extract<PaymentEvent, { readonly type: 'PaymentAuthorized' }>['data'];
 
 export function judgeAmount({ amount, queries, endpoint }: Authorized, judged: JudgedEvent, findings: Findings): void {
   if (queries !== null) {
+    const most = endpoint === BATCH ? MOST_QUERIES : 1;
+    if (queries > most) {
+      findings.breach('amount_exact', `at most ${counted(most, 'query', 'queries')} of ${endpoint}`, `${queries}`);
+      return;
+    }
     const expected = priceOf(queries);
     if (BigInt(amount) !== expected)
       findings.breach('amount_exact', `${expected} for ${counted(queries, 'query', 'queries')}`, amount);
