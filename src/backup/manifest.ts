@@ -13,7 +13,7 @@ export const MANIFEST = 'backup.json';
 /** A part's own entry, in its folder: a run that died before it could list the part is completed from it. */
 export const PART_ENTRY = 'part.json';
 export const FORMAT = 'docket-backup';
-export const FORMAT_VERSION = 1;
+const FORMAT_VERSION = 1;
 
 /** Limits of one file. What is larger was not written by this service. */
 export const MAX_RAW_BYTES = 128 * 1024 * 1024;

@@ -62,7 +62,7 @@ function addSearch(group: Command, context: CliContext): void {
 }
 
 /** Courts whose code or alias is the text; else those whose facts contain every word; else those with a similar code. */
-export function searchCourts(text: string): Court[] {
+function searchCourts(text: string): Court[] {
   const exact = findCourt(text);
   const words = plainWords(text);
   const named = words.length === 0 ? [] : courts.filter((court) => holdsAll(court, words));

@@ -69,7 +69,7 @@ export const addRevenueCommand: AddCommand = createRevenueCommand((environment) 
 );
 
 /** @throws CliError for a text that is no day */
-export function readDays({ from, to }: { readonly from?: string; readonly to?: string }): Days {
+function readDays({ from, to }: { readonly from?: string; readonly to?: string }): Days {
   const days = { from: readDay('from', from), to: readDay('to', to) };
   if (days.from !== null && days.to !== null && days.from > days.to) {
     throw new CliError('--from is later than --to.', 'Give the earlier day as --from.');

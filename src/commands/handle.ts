@@ -83,7 +83,7 @@ export type Outcome<State, Event, Code extends string> =
   | { readonly unknown: unknown };
 
 /** Default pauses before an append with an unknown outcome is repeated, milliseconds. */
-export const APPEND_REPEATS_MS: readonly number[] = [50, 250, 1_000];
+const APPEND_REPEATS_MS: readonly number[] = [50, 250, 1_000];
 
 /**
  * Reads a stream and folds it.

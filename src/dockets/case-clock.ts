@@ -89,7 +89,7 @@ export function answerTime(clock: CaseClock, now: Micros, newestApplied: Instant
  * queried a thousand times a second is written ten times. Later filings are dated after it, so this also limits how far
  * a filing's time may run ahead of the clock.
  */
-export const SERVED_AHEAD: Micros = 100_000;
+const SERVED_AHEAD: Micros = 100_000;
 
 /** The clock after an answer; the same object if the answer changes nothing. */
 export function afterAnswer(clock: CaseClock, queriedAt: Instant, askedFrom: Instant): CaseClock {

@@ -43,7 +43,7 @@ const KEY_BYTES = 32;
 const SIGNATURE_BYTES = 64;
 
 /** The log's name in notes: the first line of each, and the name of its keys. */
-export const noteNameOf = (logId: string): string => `${ORIGIN}${logId}`;
+const noteNameOf = (logId: string): string => `${ORIGIN}${logId}`;
 
 /** The text that a signature covers. */
 export const noteTextOf = ({ size, root }: HeadClaim, logId: string): string =>

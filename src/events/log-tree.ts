@@ -5,7 +5,6 @@
 import { hash } from 'node:crypto';
 import { canonicalJson } from './canonical-json.ts';
 
-const LEAF = Buffer.of(0);
 const HASH_BYTES = 32;
 export const LEAF_BYTES = HASH_BYTES;
 /** Reused for every node: a one, then the two hashes. */
@@ -29,8 +28,6 @@ export const leafOf = ({ stream, revision, hash: eventHash }: LeafEvent): Buffer
  */
 export const leafHexOf = (stream: string, revision: number, eventHash: string): string =>
   hash('sha256', `\0[${stream},${revision},${eventHash}]`);
-
-export const leafHash = (content: Uint8Array): Buffer => hash('sha256', Buffer.concat([LEAF, content]), 'buffer');
 
 export function nodeHash(left: Uint8Array, right: Uint8Array): Buffer {
   if (!isHash(left) || !isHash(right)) throw new RangeError('a node has two hashes of 32 bytes');

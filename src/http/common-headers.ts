@@ -23,7 +23,7 @@ const EXPOSED = [
 ].join(', ');
 
 /** Answers are data, not documents: a browser that displays one runs nothing from it. */
-export const JSON_SECURITY_POLICY = "default-src 'none'; frame-ancestors 'none'";
+const JSON_SECURITY_POLICY = "default-src 'none'; frame-ancestors 'none'";
 
 /** Who may read the answers: any web page, or only operators. */
 export type Audience = 'everybody' | 'operators';

@@ -7,7 +7,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 
 /** Most bytes of a rejected body read after its answer; a caller that reads the answer stops long before. */
-export const LINGER_BYTES = 16 * 1024 * 1024;
+const LINGER_BYTES = 16 * 1024 * 1024;
 /** The longest that a caller may take to send the rest. */
 export const LINGER_MS = 5_000;
 /** How often the bytes are counted. */

@@ -48,7 +48,7 @@ export interface ErrorObject {
   readonly details: JsonObject;
 }
 
-export const documentationUrl = (publicUrl: string, code: ErrorCode): string => `${publicUrl}/docs/errors#${code}`;
+const documentationUrl = (publicUrl: string, code: ErrorCode): string => `${publicUrl}/docs/errors#${code}`;
 
 /** The error object that REST, batch results and MCP share. */
 export function errorObject({ problem: code, message, details }: Problem, publicUrl: string): ErrorObject {

@@ -13,7 +13,7 @@ export interface ContentSources {
 }
 
 /** An event refers to content that is neither stored nor removed by an event. */
-export class MissingContent extends Error {
+class MissingContent extends Error {
   readonly code = 'missing_content';
   constructor(
     readonly blob: BlobName,

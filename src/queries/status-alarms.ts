@@ -23,7 +23,7 @@ export async function lastAlarms(readStore: Pick<Notices, 'notices'>, now: Micro
   return joinAlarms(kept);
 }
 
-export function joinAlarms(kept: readonly KeptAlarm[]): readonly KeptAlarm[] {
+function joinAlarms(kept: readonly KeptAlarm[]): readonly KeptAlarm[] {
   const joined = new Map<string, KeptAlarm>();
   for (const alarm of kept) {
     const key = `${alarm.name} ${alarm.host}`;

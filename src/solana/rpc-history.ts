@@ -23,7 +23,7 @@ const DEFAULT_TIMEOUT_MS = 20_000;
 const ATTEMPTS = 3;
 const FIRST_PAUSE_MS = 250;
 const LONGEST_PAUSE_MS = 30_000;
-export const SIGNATURES_PER_PAGE = 1_000;
+const SIGNATURES_PER_PAGE = 1_000;
 
 /** RPC errors that say that the node is busy or behind, so that asking again may help. */
 const PASSING: readonly number[] = [-32004, -32005, -32014, -32016, -32429];

@@ -24,10 +24,10 @@ export interface TransferTerms {
 
 export const MAX_MEMO_BYTES = 256;
 /** Maximum guards in one payment. Wallets add one or two. */
-export const MAX_GUARDS = 4;
+const MAX_GUARDS = 4;
 /** Limits of what a sponsored payment may cost us beyond the fee for its signatures. */
-export const MAX_SPONSORED_UNITS = 100_000;
-export const MAX_PRIORITY_LAMPORTS = 5_000n;
+const MAX_SPONSORED_UNITS = 100_000;
+const MAX_PRIORITY_LAMPORTS = 5_000n;
 /** Compute units of an instruction if a transaction sets no limit, and the maximum of a transaction. */
 export const DEFAULT_UNITS_PER_INSTRUCTION = 200_000;
 export const MOST_UNITS = 1_400_000;

@@ -18,7 +18,7 @@ export interface BudgetState {
 export const UNSPENT: BudgetState = { times: [], unknownCases: [], heldUntil: null };
 
 /** The part of each window that requests of a priority may fill. The rest is left to the more urgent ones. */
-export const SHARES: Readonly<Record<Priority, number>> = {
+const SHARES: Readonly<Record<Priority, number>> = {
   paid: 1,
   unknown_case: 0.9,
   watched: 0.8,

@@ -13,7 +13,7 @@ export interface SharedBudgetOptions {
   readonly rates: readonly Rate[];
 }
 
-export const budgetCell = (name: string): string => `source-budget-${name}`;
+const budgetCell = (name: string): string => `source-budget-${name}`;
 
 /** Takes of one process come one after the other, so that they do not compete with each other. */
 export function createSharedBudget({ readStore, clock, name, rates }: SharedBudgetOptions): SourceBudget {

@@ -16,7 +16,7 @@ export const PRIORITIES = ['paid', 'unknown_case', 'watched', 'wanted', 'backfil
 export type Priority = (typeof PRIORITIES)[number];
 
 /** Why a source did not answer as it should; also the label of metrics and the `why` of its standing. */
-export const SOURCE_FAULTS = [
+const SOURCE_FAULTS = [
   /** No connection, or it broke off. */
   'connection',
   'timeout',

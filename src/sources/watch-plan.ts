@@ -21,7 +21,7 @@ export interface PlannedCase {
 }
 
 /** A source learns of a filing from the same feed. A little later it may have the text, too. */
-export const STUB_PATIENCE: Micros = 15 * 60 * MICROS_PER_SECOND;
+const STUB_PATIENCE: Micros = 15 * 60 * MICROS_PER_SECOND;
 /** If it had none, the next look for it is after so many times as long: nobody may ever give the source that text. */
 const STUB_GROWTH = 3;
 
@@ -51,7 +51,7 @@ export function dueAt(planned: PlannedCase): Micros {
 }
 
 /** Requests of a look, on average: a later one asks for the docket, its changed entries and its changed documents. */
-export const LATER_LOOK = 3;
+const LATER_LOOK = 3;
 
 export interface ShortGroup {
   readonly every: Micros;

@@ -11,7 +11,7 @@ import type { ReadableLog } from '../readable-log.ts';
 import { ownEvent, ownEvents } from './own-events.ts';
 import { column, isWithin, type RowOf, type Selection, type Table } from './table.ts';
 
-export const DELIVERY_COLUMNS = {
+const DELIVERY_COLUMNS = {
   delivery_id: column('text', 'Id of the callback, and its Idempotency-Key.'),
   outcome: column(
     'text',

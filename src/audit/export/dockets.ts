@@ -7,7 +7,7 @@ import type { ReadableLog } from '../readable-log.ts';
 import { ownEvents } from './own-events.ts';
 import { column, isWithin, type RowOf, type Selection, type Table } from './table.ts';
 
-export const DOCKET_COLUMNS = {
+const DOCKET_COLUMNS = {
   recorded_at: column('time', 'When the event was recorded.'),
   event: column('text', 'What happened: the type of the event.'),
   court: column('text', 'Code of the court.'),

@@ -7,7 +7,7 @@ import { ownEvent, ownEvents } from './own-events.ts';
 import { RowsInOrder } from './rows-in-order.ts';
 import { column, isWithin, type RowOf, type Selection, type Table } from './table.ts';
 
-export const KEY_COLUMNS = {
+const KEY_COLUMNS = {
   wallet: column('text', 'The wallet whose callbacks the key signs.'),
   key_id: column('text', 'Id of the key, as in the signature header.'),
   change: column('text', "`created` (the wallet's first key) or `rotated`."),

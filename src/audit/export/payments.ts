@@ -6,7 +6,7 @@ import { ownEvent, ownEvents } from './own-events.ts';
 import { RowsInOrder } from './rows-in-order.ts';
 import { column, isWithin, type RowOf, type Selection, type Table } from './table.ts';
 
-export const PAYMENT_COLUMNS = {
+const PAYMENT_COLUMNS = {
   request_id: column('text', 'Id of the request that presented the payment.'),
   status: column(
     'text',

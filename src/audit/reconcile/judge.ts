@@ -115,7 +115,7 @@ function moneyDifferences(payment: LoggedPayment, { changes }: LandedTransaction
 }
 
 /** The owners of the accounts that paid; empty if the endpoint does not name them. */
-export const payersOf = (changes: readonly TokenChange[]): readonly string[] =>
+const payersOf = (changes: readonly TokenChange[]): readonly string[] =>
   changes.filter((change) => deltaOf(change) < 0n).flatMap(({ owner }) => owner ?? []);
 
 /** A transfer into one of our accounts against the payment that it belongs to, if the log has one. */

@@ -87,7 +87,7 @@ function writtenMetadata(text: string): StoredMetadata | null {
 type Written = readonly [string, string, string, string, string, string, string, string, string | undefined, string];
 
 /** @throws Unreadable unless the text is one JSON object */
-export function storedObject(text: string, what: string): JsonObject {
+function storedObject(text: string, what: string): JsonObject {
   let value: Json;
   try {
     value = JSON.parse(text) as Json;
@@ -101,14 +101,14 @@ export function storedObject(text: string, what: string): JsonObject {
 }
 
 /** Characters of the member `"hash":"…",` of metadata. */
-export const HASH_MEMBER = 74;
+const HASH_MEMBER = 74;
 
 /**
  * A name that occurs twice means the last value here, and the first to other readers, SQLite among them.
  * @param canonicalLength of the canonical text, which has as many characters as the text that this service writes
  * @throws Unreadable if a name occurs twice in an object
  */
-export function assertSaidOnce(text: string, canonicalLength: number, what: string): void {
+function assertSaidOnce(text: string, canonicalLength: number, what: string): void {
   const mayRepeat = text.length !== canonicalLength || EXPONENT.test(text);
   if (mayRepeat && repeatsName(text)) throw new Unreadable(`its ${what} has a name twice`);
 }
@@ -117,7 +117,7 @@ export function assertSaidOnce(text: string, canonicalLength: number, what: stri
 const EXPONENT = /[:,[]\s*-?\d[\d.]*[eE]/;
 
 /** Whether an object in a valid JSON text has a name more than once. */
-export function repeatsName(text: string): boolean {
+function repeatsName(text: string): boolean {
   const open: (Set<string> | null)[] = [];
   const TOKEN = /"(?:[^"\\]|\\.)*"|[{}[\]:]/g;
   let last = '';

@@ -25,7 +25,7 @@ export interface ExchangeResponse {
   readonly complete: boolean;
 }
 
-export const MOST_EXCERPT_BYTES = 4 * 1024;
+const MOST_EXCERPT_BYTES = 4 * 1024;
 
 /** Without a hint from the receiver, an idle connection is kept this long; few servers close one sooner. */
 const IDLE_MS = 1_000;

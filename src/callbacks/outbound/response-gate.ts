@@ -9,7 +9,7 @@ import { AttemptFailure } from './attempt-failure.ts';
 
 /** Maximum bytes of a response that are read: informational responses, head, framing and body together. */
 export const MOST_RESPONSE_BYTES = 16 * 1024;
-export const MOST_INFORMATIONAL = 5;
+const MOST_INFORMATIONAL = 5;
 
 const NOTHING = Buffer.alloc(0);
 /** Enough of a head to show that it is an informational one, and all prefixes of that. */

@@ -41,7 +41,7 @@ export interface TargetRules {
   readonly isPublic: (address: string) => boolean;
 }
 
-export const LONGEST_URL = 2_048;
+const LONGEST_URL = 2_048;
 
 /** Ports of 1024 and above that databases, queues, orchestrators and desktops listen on. */
 const REFUSED_PORTS: ReadonlySet<number> = new Set([

@@ -3,7 +3,7 @@ import { skipCommand } from '../../projections/halt.ts';
 import type { GenerationReport, ProjectionReport, RebuildReport } from '../../projections/status.ts';
 import { type Clock, MICROS_PER_SECOND, toMicros } from '../../runtime/instant.ts';
 
-export function generationJson(report: GenerationReport): object {
+function generationJson(report: GenerationReport): object {
   const { generation, position, eventsBehind, secondsBehind, lastProgressAt, halt, documents } = report;
   return {
     generation,

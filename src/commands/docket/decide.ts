@@ -52,12 +52,12 @@ export interface Occasion {
 }
 
 /** Filings per event: keeps the event far below 256 KiB, and its content to a blob of moderate size. */
-export const FILINGS_PER_EVENT = 200;
+const FILINGS_PER_EVENT = 200;
 const CONTENT_PER_EVENT = 1024 * 1024;
 const FILING_ID_NAMESPACE = Buffer.from('1f0b7a0e93d54d3a8e0e6f5a1c0f7f3b', 'hex');
 
 /** Whether unseen entries belong to the baseline: from the first complete snapshot until one is completely recorded. */
-export const isBaseline = (state: DocketState, snapshot: DocketSnapshot): boolean =>
+const isBaseline = (state: DocketState, snapshot: DocketSnapshot): boolean =>
   state.baseline === 'started' || (state.baseline === 'none' && snapshot.complete);
 
 /** Whether unseen entries are as old as the docket, though its first look is not finished. */
@@ -77,7 +77,7 @@ export function needsClock(state: DocketState, comparison: Comparison, snapshot:
 }
 
 /** When an entry was made, as far as its dates show: `E(f)` of the delta rule. Null without any date. */
-export function enteredBy(entry: Pick<SnapshotEntry, 'enteredAt' | 'dateEntered' | 'dateFiled'>, timeZone: string) {
+function enteredBy(entry: Pick<SnapshotEntry, 'enteredAt' | 'dateEntered' | 'dateFiled'>, timeZone: string) {
   if (entry.enteredAt !== null) return toMicros(entry.enteredAt);
   const day = entry.dateEntered ?? entry.dateFiled;
   return day === null ? null : endOfDay(timeZone, day);

@@ -28,7 +28,7 @@ export type DocketRejection =
   | 'filing_unknown'
   | 'docket_forgotten';
 
-export const FAILED_LOOK_EVERY = 3_600 * MICROS_PER_SECOND;
+const FAILED_LOOK_EVERY = 3_600 * MICROS_PER_SECOND;
 
 export const docket: Decider<DocketState, DocketCommand, DocketEvent, DocketRejection> = {
   initialState: NEW_DOCKET,

@@ -111,7 +111,7 @@ const RESULT_HINT =
   'The answer that this payment bought is at the Content-Location, or the result_url, that its own request was given.';
 
 /** The catalogue's hint, to sign a new payment, would make a client pay twice that only repeats its request. */
-export const UNDER_WAY_HINT =
+const UNDER_WAY_HINT =
   'If this is the same request again, do not pay again: send it unchanged in a second. For another request, sign again ' +
   'with a newer blockhash or a unique memo.';
 

@@ -9,11 +9,11 @@ import { SETTLEMENT_FAILURES_PER_HOUR } from './wallet-limits.ts';
 /** For a wallet that is not proven. */
 export const FIRST_UNDER_WAY = 1;
 /** Additional payments per settled one: their fees together are at most a twentieth of what it paid. */
-export const MORE_FOR_EACH_SETTLED = 20;
+const MORE_FOR_EACH_SETTLED = 20;
 /** Upper limit for every wallet: the number of requests allowed per minute. */
 export const MOST_UNDER_WAY = 60;
 /** For a proven wallet, failures per settled payment: 20 failures cost us at most 300,000 lamports. */
-export const FAILURES_FOR_EACH_SETTLED = 20;
+const FAILURES_FOR_EACH_SETTLED = 20;
 
 /** Whether the wallet's settled payments have paid for its failures within the year. */
 export const isProvenBy = (settled: number, failuresOfYear: number): boolean =>

@@ -34,9 +34,9 @@ import type { RateLimitState } from './wallet-limits.ts';
 import { WalletReservation, type WalletReservationPorts } from './wallet-reservation.ts';
 
 /** How long a request waits for settlement before it answers 202. */
-export const SETTLEMENT_PATIENCE_MS = 30_000;
+const SETTLEMENT_PATIENCE_MS = 30_000;
 /** How often a transaction is broadcast until the chain confirms it. */
-export const REBROADCAST_MS = 2_000;
+const REBROADCAST_MS = 2_000;
 /** A payment that waited longer than this before its query is checked again. */
 const LONG_WAIT_MS = 1_000;
 

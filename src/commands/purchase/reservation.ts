@@ -280,7 +280,7 @@ export async function giveBack(
 export const reservedUntil = (answeredAt: Micros): Micros => answeredAt + RESERVATION_WINDOW / 2;
 
 /** Pauses before a failed release is retried, milliseconds: half a window in total. */
-export const GIVE_BACK_AGAIN_MS = [1_000, 2_000, 4_000, 8_000, 15_000, 30_000] as const;
+const GIVE_BACK_AGAIN_MS = [1_000, 2_000, 4_000, 8_000, 15_000, 30_000] as const;
 
 /**
  * Retries `giveBack` after it has failed without a write. Never throws. A wallet that can pay for one answer must not

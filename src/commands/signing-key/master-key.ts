@@ -20,7 +20,7 @@ export interface IntroduceMasterKey {
   readonly reason: string;
 }
 
-export const masterKeyVersions: Decider<MasterKeyVersions, IntroduceMasterKey, MasterKeyEvent, 'another_key'> = {
+const masterKeyVersions: Decider<MasterKeyVersions, IntroduceMasterKey, MasterKeyEvent, 'another_key'> = {
   initialState: new Map(),
 
   decide(versions, { type: _, ...introduced }) {

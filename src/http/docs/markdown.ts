@@ -6,7 +6,7 @@ import { Html, html } from './html.ts';
 /** The id of a heading is made from its words, or given at its end as in `GET /v2/case {#getCase}`. */
 const OWN_ID = /\s*\{#([\w-]+)\}\s*$/;
 
-export function headingId(text: string): string {
+function headingId(text: string): string {
   const own = OWN_ID.exec(text);
   if (own?.[1]) return own[1];
   return text

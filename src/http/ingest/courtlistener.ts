@@ -15,7 +15,7 @@ import type { PayloadStore } from '../../storage/payload-store.ts';
 import type { WebhookMetrics } from '../admin/metrics/webhook-metrics.ts';
 import { sendInternalError, sendProblem } from '../send-problem.ts';
 
-export const WEBHOOK_PATH = '/ingest/courtlistener/:secret';
+const WEBHOOK_PATH = '/ingest/courtlistener/:secret';
 export const MAX_WEBHOOK_BYTES = 8 * 1024 * 1024;
 
 const SOURCE = 'courtlistener';

@@ -31,7 +31,7 @@ import { createPushReport, type PushReport } from './push-report.ts';
 import { type PushRequest, readPushRequest } from './push-request.ts';
 import { receiveBody } from './receive-body.ts';
 
-export const PUSH_PATH = '/ingest/dockets';
+const PUSH_PATH = '/ingest/dockets';
 
 /** The most dockets of one body, which bounds the report. */
 export const MOST_DOCKETS = 10_000;

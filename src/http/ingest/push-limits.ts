@@ -15,7 +15,7 @@ export const PUSHES_PER_MINUTE = 120;
 export const PUSHED_BYTES_PER_MINUTE = 256 * MIB;
 /** Bodies of one source, and of all sources, at the same time on one node. */
 export const PUSHES_AT_ONCE = 2;
-export const ALL_PUSHES_AT_ONCE = 4;
+const ALL_PUSHES_AT_ONCE = 4;
 
 /** A larger body may be one docket, which takes many times its bytes in memory: such bodies are worked on in turn. */
 const LARGE_BYTES = 4 * MIB;

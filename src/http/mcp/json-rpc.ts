@@ -57,7 +57,7 @@ export interface IncomingBatch {
 const MAX_NESTING = 200;
 
 /** Maximum messages per batch. */
-export const MAX_BATCH_MESSAGES = 20;
+const MAX_BATCH_MESSAGES = 20;
 
 /** Reads the body of one POST. Never throws. */
 export function readMessage(body: Buffer): Incoming | IncomingBatch {

@@ -116,5 +116,5 @@ const settledNote = (facts: {
   return `${paid} The same answer again, free for 30 days: ${facts.url}`;
 };
 
-export const pendingStep = (payment: { readonly result_url: string; readonly retry_after: number }): string =>
+const pendingStep = (payment: { readonly result_url: string; readonly retry_after: number }): string =>
   `Do not pay again: the transfer was sent and the chain has not decided yet. GET ${payment.result_url} in ${payment.retry_after} seconds and until it gives the answer, which is free; if the transfer fails it says so, and nothing was charged.`;

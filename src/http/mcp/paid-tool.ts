@@ -49,7 +49,7 @@ export interface PaidTool<RouteParameters extends object> {
   instructions?(amount: bigint): JsonObject;
 }
 
-export const PAYMENT_ARGUMENT = 'payment_tx';
+const PAYMENT_ARGUMENT = 'payment_tx';
 
 const EXAMPLE_PAYMENT = 'AQAB… (base64 of a signed transaction)';
 

@@ -153,7 +153,7 @@ const WORDS: readonly (readonly [RegExp, string])[] = [
   [/\bRepeat the request\b/g, 'Repeat the call'],
 ];
 
-export function inToolWords(text: string): string {
+function inToolWords(text: string): string {
   return WORDS.reduce((words, [pattern, word]) => words.replace(pattern, word), text);
 }
 

@@ -5,7 +5,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { failure, RPC, type RpcFailure } from './json-rpc.ts';
 
-export const MODERN_REVISION = '2026-07-28';
+const MODERN_REVISION = '2026-07-28';
 /** Newest first. */
 export const LEGACY_REVISIONS: readonly string[] = ['2025-11-25', '2025-06-18', '2025-03-26'];
 export const NEWEST_LEGACY_REVISION = '2025-11-25';

@@ -5,7 +5,7 @@
 import type { ToolResultParts } from './tool-result.ts';
 
 /** For programs: the members of the structured content whose strings are data, not instructions. */
-export const UNTRUSTED_KEY = 'service/untrusted_content';
+const UNTRUSTED_KEY = 'service/untrusted_content';
 
 /** For models: in the server's instructions, in tool descriptions and after each answer. */
 export const UNTRUSTED_RULE =

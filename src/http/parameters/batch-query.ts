@@ -15,7 +15,7 @@ import {
 import { PARAMETERS } from './described-parameters.ts';
 import { echo, type Issue, refuseFor } from './issues.ts';
 
-export const BATCH_QUERY_MEMBERS = [...CASE_QUERY_PARAMETERS, 'callback_url'] as const;
+const BATCH_QUERY_MEMBERS = [...CASE_QUERY_PARAMETERS, 'callback_url'] as const;
 type Member = (typeof BATCH_QUERY_MEMBERS)[number];
 
 export interface BatchQuery extends CaseOptions {

@@ -19,7 +19,6 @@ export const CASE_QUERY_PARAMETERS = [
   'language',
   'filing_types',
 ] as const;
-export type CaseQueryParameter = (typeof CASE_QUERY_PARAMETERS)[number];
 
 /** The case that is queried. */
 export interface CaseIds {

@@ -35,7 +35,7 @@ export function readDeliveriesRequest(request: SentRequest, now: Micros): Delive
 }
 
 /** The same for values from any transport. */
-export function checkDeliveries(
+function checkDeliveries(
   values: ReadonlyMap<string, string>,
   now: Micros,
   { sandbox, issues: found }: { readonly sandbox: boolean; readonly issues: readonly Issue[] },

@@ -61,7 +61,7 @@ export function v1Case(answer: CaseAnswer, call: V1Call): JsonObject {
   };
 }
 
-export function v1Filing(filing: JsonObject): JsonObject {
+function v1Filing(filing: JsonObject): JsonObject {
   const link = member(filing, 'external_url');
   return {
     ...picked(filing, ['filing_id', 'filing_type', 'filed_at', 'filed_by', 'description']),

@@ -11,7 +11,7 @@ import { readTag } from '../parameters/request-parameters.ts';
 import { sendProblem } from '../send-problem.ts';
 import { findResult, type ResultPorts, sendUnsettled } from './find-result.ts';
 
-export const RECEIPT_PATH = '/v2/results/:resultId/receipt';
+const RECEIPT_PATH = '/v2/results/:resultId/receipt';
 
 /** How often one receipt may be read per minute. */
 const RECEIPTS_PER_MINUTE = 60;

@@ -27,7 +27,7 @@ export interface ResultsDependencies extends ResultPorts {
   readonly keyCalls: KeyCalls;
 }
 
-export const RESULTS_PATH = '/v2/results/:resultId';
+const RESULTS_PATH = '/v2/results/:resultId';
 
 /** How often one answer may be read per minute. */
 export const READS_PER_MINUTE = 60;

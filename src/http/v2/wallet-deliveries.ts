@@ -26,7 +26,7 @@ export interface WalletDeliveriesDependencies {
 }
 
 /** What a wallet signs to see its history, both for REST and MCP. */
-export const DELIVERIES_STATEMENT = 'Show the callback deliveries of this wallet';
+const DELIVERIES_STATEMENT = 'Show the callback deliveries of this wallet';
 
 export function walletDeliveriesRoute({
   log,

@@ -27,7 +27,7 @@ export interface WalletKeysRequest {
   readonly sandbox: boolean;
 }
 
-export const WALLET_KEYS_PATH = '/v2/wallet/keys';
+const WALLET_KEYS_PATH = '/v2/wallet/keys';
 
 export interface RotateKeyRequest extends WalletKeysRequest {
   /** Whether a proof of the wallet is required from this rotation on. */

@@ -15,7 +15,7 @@ import { IDENTIFIER_RULE, readPaymentIdentifier } from './payment-identifier.ts'
 export const PAYMENT_HEADERS = ['payment-signature', 'x-payment', 'x402-payment'] as const;
 
 /** Longest header that is accepted. */
-export const MAX_PAYMENT_HEADER_BYTES = 16 * 1024;
+const MAX_PAYMENT_HEADER_BYTES = 16 * 1024;
 /** Terms, transaction and extensions together are at most seven levels deep. */
 const MAX_NESTING = 32;
 

@@ -10,8 +10,6 @@
  */
 import { createHash, randomBytes } from 'node:crypto';
 
-/** The longest short memo: with it, a transfer stays below 20,000 compute units. */
-export const MAX_SHORT_MEMO = 34;
 /** Longest host that is written out; the hash binds every host. */
 const SHOWN_HOST = 100;
 

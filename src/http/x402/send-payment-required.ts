@@ -11,7 +11,7 @@ import { newMemos } from './purpose.ts';
 import { type Merchant, type Offer, type Terms, termsFor } from './terms.ts';
 
 /** Most bytes of the encoded `PAYMENT-REQUIRED`: clients send its content back in a header of their own. */
-export const MAX_PAYMENT_REQUIRED_BYTES = 4 * 1024;
+const MAX_PAYMENT_REQUIRED_BYTES = 4 * 1024;
 
 /** Returns the newest known blockhash without a request to the chain. */
 export type NewestBlockhash = () => LatestBlockhash | null;

@@ -15,7 +15,7 @@ import { nestingOf } from '../nesting.ts';
 export const SIGN_IN_WITH_X = 'sign-in-with-x';
 
 /** How long a signed message is valid. */
-export const SIGN_IN_WINDOW: Micros = 5 * 60 * MICROS_PER_SECOND;
+const SIGN_IN_WINDOW: Micros = 5 * 60 * MICROS_PER_SECOND;
 /** How far a client's clock may be ahead of ours. */
 const CLOCK_SKEW: Micros = 60 * MICROS_PER_SECOND;
 const MAX_HEADER_BYTES = 4 * 1024;
@@ -146,7 +146,7 @@ function decoded(text: string, length: number): Buffer | null {
 }
 
 /** The text that a wallet signs: CAIP-122 in the extension's form for Solana. */
-export function signInMessage(said: Omit<Payload, 'signature'>): string {
+function signInMessage(said: Omit<Payload, 'signature'>): string {
   const [, reference] = said.chainId.split(':');
   const lines = [`${said.domain} wants you to sign in with your Solana account:`, said.address, ''];
   if (said.statement) lines.push(said.statement, '');

@@ -66,7 +66,7 @@ export async function readAgenda(options: AgendaOptions, watching: Watching): Pr
   return { items, unasked };
 }
 
-export function itemOf(known: KnownCase, source: LiveSourceName, covered: boolean, now: Micros): AgendaItem {
+function itemOf(known: KnownCase, source: LiveSourceName, covered: boolean, now: Micros): AgendaItem {
   const { stream, court, caseNumber, activeAt, closed, checks, stubsSince, failedAt, failures } = known;
   const askedAt = known.askedAt ?? checks[0]?.at ?? '1970-01-01T00:00:00.000000Z';
   return {

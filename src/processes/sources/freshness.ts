@@ -3,8 +3,7 @@ import type { LiveSourceName } from '../../events/source.ts';
 import type { Micros } from '../../runtime/instant.ts';
 import type { Rate } from '../../sources/budget.ts';
 import { dueAt, planDay, type SourcePlan } from '../../sources/watch-plan.ts';
-import { type Agenda, type AgendaItem, type AgendaOptions, readAgenda } from './agenda.ts';
-import type { Watching } from './watched.ts';
+import type { Agenda, AgendaItem } from './agenda.ts';
 
 export interface FreshnessReport {
   /** By source, for those that have a case to look at. */
@@ -14,13 +13,6 @@ export interface FreshnessReport {
 }
 
 export type RatesOf = (source: LiveSourceName) => readonly Rate[];
-
-export async function freshnessReport(
-  options: AgendaOptions & { readonly rates: RatesOf },
-  watching: Watching,
-): Promise<FreshnessReport> {
-  return reportOf(await readAgenda(options, watching), options.rates, watching.now);
-}
 
 /**
  * Wanted cases are not counted: most are numbers that no source knows, whose looks have a bounded share of the budget. They

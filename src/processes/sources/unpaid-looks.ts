@@ -7,12 +7,12 @@ import { MICROS_PER_SECOND } from '../../runtime/instant.ts';
 import type { Increment, ReadStore } from '../../storage/read-store.ts';
 
 /** Looks a day that end without an answer; further cases are only noted. */
-export const UNPAID_LOOKS_PER_WALLET = 20;
-export const UNPAID_LOOKS_PER_NETWORK = 40;
+const UNPAID_LOOKS_PER_WALLET = 20;
+const UNPAID_LOOKS_PER_NETWORK = 40;
 /** Cases a day that are noted for later. */
-export const WANTED_PER_WALLET = 100;
-export const WANTED_PER_NETWORK = 200;
-export const WANTED_PER_DAY = 5_000;
+const WANTED_PER_WALLET = 100;
+const WANTED_PER_NETWORK = 200;
+const WANTED_PER_DAY = 5_000;
 
 const DAY: Micros = 86_400 * MICROS_PER_SECOND;
 

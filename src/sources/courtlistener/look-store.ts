@@ -49,7 +49,7 @@ const CELL = /^courtlistener-look-([a-z0-9_]+)-(.+)$/;
 const cellOf = (court: string, caseNumber: string): string => `courtlistener-look-${court}-${caseNumber}`;
 
 /** A look that nobody has continued for so long is forgotten: its cursors mean little by then. */
-export const EXPIRED_AFTER: Micros = 30 * 86_400 * MICROS_PER_SECOND;
+const EXPIRED_AFTER: Micros = 30 * 86_400 * MICROS_PER_SECOND;
 /** No look writes a page so much before its position. */
 const ORPHANED_AFTER: Micros = 86_400 * MICROS_PER_SECOND;
 const MOST_REMOVED = 2_000;

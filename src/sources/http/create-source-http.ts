@@ -36,9 +36,9 @@ export interface SourceHttpOptions {
   readonly extraAuthorities?: readonly string[];
 }
 
-export const CONNECT_MS = 5_000;
+const CONNECT_MS = 5_000;
 export const TOTAL_MS = 20_000;
-export const MOST_REDIRECTS = 5;
+const MOST_REDIRECTS = 5;
 
 const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 /** What may go to another origin than the one that was asked: nothing that could be a credential. */

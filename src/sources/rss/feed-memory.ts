@@ -50,7 +50,7 @@ export const NO_MEMORY: FeedMemory = {
 };
 
 const HOUR: Micros = 3_600 * MICROS_PER_SECOND;
-export const hourOf = (now: Micros): number => Math.floor(now / HOUR);
+const hourOf = (now: Micros): number => Math.floor(now / HOUR);
 
 /** Hours for which an item is remembered after it was last in the feed. */
 const REMEMBERED_HOURS = 48;

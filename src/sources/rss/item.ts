@@ -28,7 +28,7 @@ export interface ReadItem {
   readonly chapter: string | null;
 }
 
-export const UNREAD_ITEMS = ['no_case_number', 'nothing_to_tell_it_apart'] as const;
+const UNREAD_ITEMS = ['no_case_number', 'nothing_to_tell_it_apart'] as const;
 /** Why an item was left out. */
 export type UnreadItem = (typeof UNREAD_ITEMS)[number];
 

@@ -14,7 +14,7 @@ import { RawCase, RawCounsel, RawRelated } from './schema.ts';
 
 export const SCOTUS = 'scotus';
 
-export const MAX_ENTRIES = 20_000;
+const MAX_ENTRIES = 20_000;
 const MAX_ROWS = 10_000;
 const MAX_ATTORNEYS_OF_A_PARTY = 500;
 const MAX_RELATED = 200;

@@ -17,9 +17,9 @@ import { readSupremeCourtFile, SCOTUS } from './docket.ts';
 /** Over all nodes. */
 export const SCOTUS_RATES: readonly Rate[] = [{ requests: 60, micros: 60 * MICROS_PER_SECOND }];
 /** Between two requests of one node. */
-export const SCOTUS_SPACING: Micros = MICROS_PER_SECOND;
+const SCOTUS_SPACING: Micros = MICROS_PER_SECOND;
 
-export const SCOTUS_FILES = 'https://www.supremecourt.gov/RSS/Cases/JSON/{number}.json';
+const SCOTUS_FILES = 'https://www.supremecourt.gov/RSS/Cases/JSON/{number}.json';
 
 const MAX_BYTES = 8 * 1024 * 1024;
 const TOTAL_MS = 30_000;

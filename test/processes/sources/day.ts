@@ -16,7 +16,6 @@ import { docketStream } from '../../../src/events/docket.ts';
 import { paymentStream, QueryAnswered } from '../../../src/events/payment.ts';
 import { feedCoverage } from '../../../src/processes/sources/feed-coverage.ts';
 import { createFeeds } from '../../../src/processes/sources/feeds.ts';
-import { freshnessReport } from '../../../src/processes/sources/freshness.ts';
 import { createCaseWatch } from '../../../src/processes/sources/watch.ts';
 import { cases as casesProjection } from '../../../src/projections/cases.ts';
 import { createProjectionRunner } from '../../../src/projections/runner.ts';
@@ -42,6 +41,7 @@ import {
   type PlannedEntry,
   planOfDay,
 } from './day-plan.ts';
+import { freshnessReport } from './freshness-report.ts';
 
 export interface SimulationOptions extends DayOptions {
   readonly rates: readonly Rate[];

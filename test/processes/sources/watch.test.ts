@@ -4,10 +4,10 @@
  */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { sourceStream } from '../../../src/events/source.ts';
-import { freshnessReport } from '../../../src/processes/sources/freshness.ts';
 import { type CaseWatchOptions, createCaseWatch } from '../../../src/processes/sources/watch.ts';
 import { WATCHED_CASES } from '../../../src/projections/watched-cases.ts';
 import { readRates } from '../../../src/sources/settings.ts';
+import { freshnessReport } from './freshness-report.ts';
 import { DAY, fault, HOUR, MINUTE, openWatchWorld, type WatchWorld } from './watch-world.ts';
 
 const [A, B, C] = ['3:26-cv-00001', '3:26-cv-00002', '3:26-cv-00003'];

@@ -15,7 +15,7 @@ export type RequestOutcome = 'ok' | 'not_modified' | 'not_found' | SourceFault;
 /** What became of an item of a feed, or of an entry that a source pushed. */
 export type ItemOutcome = 'ingested' | 'unchanged' | 'unknown_case' | 'unreadable';
 
-export const BREAKER_STATES = ['closed', 'half_open', 'open'] as const;
+const BREAKER_STATES = ['closed', 'half_open', 'open'] as const;
 export type BreakerState = (typeof BREAKER_STATES)[number];
 
 /** A source at the time of a scrape; it is the same on every node. */

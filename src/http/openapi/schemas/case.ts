@@ -50,7 +50,7 @@ export const Filing = z.object({
   sealed: z.boolean(),
 });
 
-export const PrimaryParty = z.object({ name: Text, role: Text });
+const PrimaryParty = z.object({ name: Text, role: Text });
 export const Attorney = z.object({ name: Text, role: Text, firm: Text });
 export const Party = z.object({ name: Text, role: Text, terminated_at: Text, attorneys: z.array(Attorney) });
 

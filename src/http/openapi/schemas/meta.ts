@@ -7,7 +7,7 @@ export const Timestamp = z.string().meta({ format: 'date-time' });
 export const Dollars = z.number().min(0);
 const Count = z.int().min(0);
 
-export const CONTEXT = z.enum(['basic', 'full']);
+const CONTEXT = z.enum(['basic', 'full']);
 const LANGUAGE_DELIVERED = z.enum(['en', 'fr', 'bilingual']);
 export const COVERED = z.enum(['full', 'partial']);
 
