@@ -13,6 +13,8 @@ export interface Output {
   readonly force: boolean;
 }
 
+export const STDOUT: Output = { out: null, force: false };
+
 export const isStdout = (out: string | null): boolean => out === null || out === '-';
 
 /** @throws CliError if the file exists and may not be replaced, or its folder cannot be written */

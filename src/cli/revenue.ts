@@ -4,22 +4,22 @@ import { csv } from '../audit/export/csv.ts';
 import { column, type RowOf } from '../audit/export/table.ts';
 import { revenue } from '../projections/revenue.ts';
 import { type Figures, NO_COURT, NOT_RECORDED } from '../projections/revenue-shares.ts';
-import {
-  type Days,
-  REVENUE_GROUPS,
-  type RevenueGroup,
-  type RevenueReport,
-  type RevenueRow,
-  revenueOf,
-} from '../queries/revenue.ts';
+import { type Days, REVENUE_GROUPS, type RevenueGroup, type RevenueRow } from '../queries/revenue.ts';
+import { RevenueSums } from '../queries/revenue-sums.ts';
+
 import { solText, usdcText } from '../solana/decimal-amount.ts';
 import { pinnedTo } from '../storage/pinned-generation.ts';
 import type { Storage } from '../storage/storage.ts';
-import { type AddCommand, type CliContext, CliError, note, print, printJson } from './command.ts';
+import { type AddCommand, type CliContext, CliError, note, printable } from './command.ts';
 import { CATCH_UP_HINT, showsEverything } from './list-completeness.ts';
-import { writeOutput } from './output-file.ts';
+import { readLimit } from './list-limit.ts';
+import { STDOUT, writeOutput } from './output-file.ts';
 import { openServiceStorage, withStorage } from './service-storage.ts';
-import { textTable } from './text-table.ts';
+import { pagedTable } from './text-table.ts';
+
+/** Rows that a person still reads; a service may have a million wallets. */
+const TEXT_LIMIT = 1000;
+const ROWS_AT_ONCE = 200;
 
 const HELP = `
 Days are UTC. A payment counts on the day on which its transfer was confirmed, also if that came late. If the chain rolls
@@ -29,11 +29,15 @@ callers (sponsored payments), in SOL. So the figures agree with docket audit rec
 Answers sold by versions of the service that did not record the court are listed as ${NOT_RECORDED}, and calls that
 concern no case as ${NO_COURT}. CSV has no totals, so that a program can add up its rows.
 
+Text shows the first ${TEXT_LIMIT} rows and says how many more there are; CSV and JSON have all of them. With --limit, all
+three have that many. Totals always cover every row. "rows_left" in JSON counts the rows that --limit leaves out.
+
 Reads the state in DATA_DIR, or in the configured engines. The service may be running or stopped.
 
 Examples:
   $ docket revenue
   $ docket revenue --by court --from 2026-03-01 --to 2026-03-31
+  $ docket revenue --by wallet --limit 20
   $ docket revenue --by wallet --csv > revenue.csv
   $ docket revenue --by day --from 2026-03-01 --json`;
 
@@ -41,6 +45,7 @@ interface RevenueOptions {
   readonly by: RevenueGroup;
   readonly from?: string;
   readonly to?: string;
+  readonly limit?: string;
   readonly csv?: true;
   readonly json?: true;
 }
@@ -54,12 +59,14 @@ export const createRevenueCommand =
       .addOption(new Option('--by <group>', 'what each row is for').choices(REVENUE_GROUPS).default('day'))
       .option('--from <day>', 'from this UTC day on, for example 2026-03-01')
       .option('--to <day>', 'up to and including this UTC day')
+      .option('--limit <count>', `maximum number of rows; 0 for all (default: ${TEXT_LIMIT} as text, else all)`)
       .addOption(new Option('--csv', 'rows as CSV').conflicts('json'))
       .option('--json', 'one JSON object')
       .addHelpText('after', HELP)
       .action((options: RevenueOptions) => {
         const days = readDays(options);
-        return withStorage(open, context, (storage) => show(storage, context, days, options));
+        const limit = options.limit === undefined ? null : readLimit(options.limit);
+        return withStorage(open, context, (storage) => show(storage, context, days, { ...options, limit }));
       });
   };
 
@@ -88,16 +95,24 @@ function readDay(option: 'from' | 'to', text: string | undefined): string | null
   );
 }
 
-async function show(storage: Storage, context: CliContext, days: Days, options: RevenueOptions): Promise<void> {
-  const { by } = options;
+type Asked = Pick<RevenueOptions, 'by' | 'csv' | 'json'> & { readonly limit: number | null };
+
+async function show(storage: Storage, context: CliContext, days: Days, asked: Asked): Promise<void> {
+  const { by, limit } = asked;
   const complete = await showsEverything(storage, revenue);
   // Its pages come from one generation, though a rebuilt one may become active meanwhile.
   const generation = await storage.readStore.activeGeneration(revenue.name);
-  const report = await revenueOf(pinnedTo(storage.readStore, generation), by, days);
-  if (options.json) printJson(context, { by, ...days, complete, ...jsonReport(report, by) });
-  else if (options.csv)
-    await writeOutput(context, { out: null, force: false }, csv(columnsOf(by), csvRows(report, by)));
-  else for (const line of linesOf(report, by, days)) print(context, line);
+  const sums = await RevenueSums.read(pinnedTo(storage.readStore, generation), by, days);
+  try {
+    const shown = asked.json
+      ? jsonReport(sums, limit ?? 0, { by, ...days, complete })
+      : asked.csv
+        ? csv(columnsOf(by), csvRows(sums.rows('all', limit ?? 0), by))
+        : textLines(sums, limit ?? TEXT_LIMIT, by, days);
+    await writeOutput(context, STDOUT, shown);
+  } finally {
+    sums.close();
+  }
   if (!complete) {
     note(
       context,
@@ -124,10 +139,32 @@ export const jsonFigures = (figures: Figures) => ({
   failed_queries: figures.failedQueries,
 });
 
-const jsonReport = ({ rows, total }: RevenueReport, by: RevenueGroup) => ({
-  rows: rows.map((row) => ({ [by]: row.key, ...jsonFigures(row) })),
-  total: jsonFigures(total),
-});
+/** One object on one line, written in pieces: a string of all rows would have no bound. */
+async function* jsonReport(
+  sums: RevenueSums,
+  limit: number,
+  { by, ...facts }: Days & { readonly by: RevenueGroup; readonly complete: boolean },
+): AsyncIterable<string> {
+  yield `${JSON.stringify({ by, ...facts }).slice(0, -1)},"rows":[`;
+  let written = 0;
+  for (const page of pagesOf(sums.rows('all', limit))) {
+    const rows = page.map((row) => JSON.stringify({ [by]: row.key, ...jsonFigures(row) }));
+    yield `${written === 0 ? '' : ','}${printable(rows.join(','))}`;
+    written += page.length;
+  }
+  yield `],"rows_left":${sums.count('all') - written},"total":${JSON.stringify(jsonFigures(sums.total))}}\n`;
+}
+
+function* pagesOf(rows: Iterable<RevenueRow>): Iterable<readonly RevenueRow[]> {
+  let page: RevenueRow[] = [];
+  for (const row of rows) {
+    page.push(row);
+    if (page.length < ROWS_AT_ONCE) continue;
+    yield page;
+    page = [];
+  }
+  if (page.length > 0) yield page;
+}
 
 const COLUMNS = {
   payments: column('integer', 'Payments that settled.'),
@@ -148,7 +185,10 @@ const COLUMNS = {
 
 const columnsOf = (by: RevenueGroup) => ({ [by]: column('text', 'What the row is for.'), ...COLUMNS });
 
-async function* csvRows({ rows }: RevenueReport, by: RevenueGroup): AsyncIterable<RowOf<ReturnType<typeof columnsOf>>> {
+async function* csvRows(
+  rows: Iterable<RevenueRow>,
+  by: RevenueGroup,
+): AsyncIterable<RowOf<ReturnType<typeof columnsOf>>> {
   for (const row of rows) {
     yield {
       [by]: row.key,
@@ -163,28 +203,53 @@ async function* csvRows({ rows }: RevenueReport, by: RevenueGroup): AsyncIterabl
   }
 }
 
-function linesOf({ rows, total }: RevenueReport, by: RevenueGroup, { from, to }: Days): readonly string[] {
+async function* textLines(sums: RevenueSums, limit: number, by: RevenueGroup, days: Days): AsyncIterable<string> {
+  for (const lines of textParts(sums, limit, by, days)) {
+    yield lines.map((line) => `${printable(line)}\n`).join('');
+  }
+}
+
+function* textParts(
+  sums: RevenueSums,
+  limit: number,
+  by: RevenueGroup,
+  { from, to }: Days,
+): Iterable<readonly string[]> {
+  const { total } = sums;
   const period = `${from ?? 'the first payment'} to ${to ?? 'now'}, days in UTC`;
-  if (rows.length === 0) return [`Nothing was sold: ${period}.`];
-  const all = { key: 'total', ...total };
-  const apart = [...rows, all].filter((row) => row.rolledBack + row.failed + row.failedQueries > 0);
-  return [
-    `Revenue by ${by}, ${period}`,
-    '',
-    ...textTable([by.toUpperCase(), 'PAYMENTS', 'LATE', 'ANSWERS', 'USDC', 'FEES SOL'], [...rows, all].map(earned)),
-    ...(apart.length === 0
-      ? []
-      : [
-          '',
-          'Not in the above: payments rolled back (returned by the chain); payments that failed on the chain or',
-          'expired; queries without an answer, whose payment was never sent',
-          '',
-          ...textTable([by.toUpperCase(), 'RETURNED', 'USDC', 'FAILED', 'FEES SOL', 'UNSENT'], apart.map(notEarned)),
-        ]),
-    ...(rows.reduce((sum, { payments }) => sum + payments, 0) > total.payments
-      ? ['', 'A payment for several courts counts in each of them; the total counts it once.']
-      : []),
-  ];
+  if (sums.count('all') === 0) {
+    yield [`Nothing was sold: ${period}.`];
+    return;
+  }
+  yield [`Revenue by ${by}, ${period}`, ''];
+  yield* tableParts('all', ['PAYMENTS', 'LATE', 'ANSWERS', 'USDC', 'FEES SOL'], earned);
+  if (total.rolledBack + total.failed + total.failedQueries > 0) {
+    yield [
+      '',
+      'Not in the above: payments rolled back (returned by the chain); payments that failed on the chain or',
+      'expired; queries without an answer, whose payment was never sent',
+      '',
+    ];
+    yield* tableParts('not_earned', ['RETURNED', 'USDC', 'FAILED', 'FEES SOL', 'UNSENT'], notEarned);
+  }
+  if (sums.countsTwice) yield ['', 'A payment for several courts counts in each of them; the total counts it once.'];
+
+  function* tableParts(
+    of: 'all' | 'not_earned',
+    names: readonly string[],
+    cellsOf: (row: RevenueRow) => readonly string[],
+  ): Iterable<readonly string[]> {
+    const totalCells = cellsOf({ key: 'total', ...total });
+    const table = pagedTable([by.toUpperCase(), ...names], totalCells);
+    let shown = 0;
+    for (const page of pagesOf(sums.rows(of, limit))) {
+      yield table(page.map(cellsOf));
+      shown += page.length;
+    }
+    const left = sums.count(of) - shown;
+    if (left > 0) yield [`… and ${left} more rows, which the total contains: --limit 0 shows all`];
+    yield table([totalCells]);
+  }
 }
 
 const earned = ({ key, payments, late, answers, usdc, fees }: RevenueRow): readonly string[] => [

@@ -10,7 +10,8 @@ import {
   type WalletRevenueRecord,
 } from '../projections/revenue.ts';
 import { added, type Figures, NO_FIGURES } from '../projections/revenue-shares.ts';
-import type { FieldRange, ReadStore, Stored } from '../storage/read-store.ts';
+import type { FieldRange, ReadStore } from '../storage/read-store.ts';
+import { inOrder } from './in-order.ts';
 
 export const REVENUE_GROUPS = ['day', 'endpoint', 'court', 'wallet'] as const;
 export type RevenueGroup = (typeof REVENUE_GROUPS)[number];
@@ -33,7 +34,8 @@ export interface RevenueReport {
   readonly total: Figures;
 }
 
-type Store = Pick<ReadStore, 'find'>;
+export type RevenueStore = Pick<ReadStore, 'find'>;
+type Store = RevenueStore;
 
 const PAGE = 1000;
 const COLLECTIONS: Readonly<Record<RevenueGroup, string>> = {
@@ -44,10 +46,10 @@ const COLLECTIONS: Readonly<Record<RevenueGroup, string>> = {
   wallet: REVENUE_BY_WALLET,
 };
 
+/** In memory: for wallets, of which there may be many, see `RevenueSums`. */
 export async function revenueOf(readStore: Store, by: RevenueGroup, days: Days): Promise<RevenueReport> {
   const sums = new Map<string, Figures>();
-  for await (const record of recordsOf(readStore, COLLECTIONS[by], days, by === 'day')) {
-    const key = by === 'day' ? record.day : record.key;
+  for await (const { key, ...record } of recordsOfGroup(readStore, by, days)) {
     sums.set(key, added(sums.get(key) ?? NO_FIGURES, figuresOf(record)));
   }
   let total = NO_FIGURES;
@@ -65,6 +67,13 @@ const byKey = (one: RevenueRow, other: RevenueRow): number => (one.key < other.k
 const byUsdc = (one: RevenueRow, other: RevenueRow): number =>
   one.usdc === other.usdc ? byKey(one, other) : one.usdc > other.usdc ? -1 : 1;
 
+/** What is to be added up, with the name of its group as the key; a group comes several times. */
+export async function* recordsOfGroup(readStore: Store, by: RevenueGroup, days: Days): AsyncIterable<RevenueRecord> {
+  for await (const record of recordsOf(readStore, COLLECTIONS[by], days, by === 'day')) {
+    yield by === 'day' ? { ...record, key: record.day } : record;
+  }
+}
+
 /** The sums of all days if none is named and the days are not asked for; otherwise those of each day. */
 async function* recordsOf(
   readStore: Store,
@@ -75,20 +84,8 @@ async function* recordsOf(
   const isAll = from === null && to === null && !eachDay;
   const range = isAll ? { field: 'day', from: ALL_DAYS, upTo: ALL_DAYS } : rangeOf({ from, to });
   const order = { field: 'day', direction: 'ascending' } as const;
-  let last: Stored<RevenueRecord> | undefined;
-  for (;;) {
-    const after = last && { value: last.document.day, id: last.id };
-    const page: readonly Stored<RevenueRecord>[] = await readStore.find<RevenueRecord>({
-      collection,
-      // An engine seeks to one lower bound: from the first day, each page would walk past all of the pages before.
-      range: last ? { ...range, from: last.document.day } : range,
-      order,
-      limit: PAGE,
-      ...(after && { after }),
-    });
-    yield* page.map(({ document }) => document);
-    last = page.at(-1);
-    if (page.length < PAGE) return;
+  for await (const page of inOrder<RevenueRecord>(readStore, { collection, range, order }, PAGE)) {
+    for (const { document } of page) yield document;
   }
 }
 
@@ -125,22 +122,15 @@ export async function revenueOfWallet(
   };
 }
 
-/** The wallets that have paid most, highest first. */
-export async function topWallets(readStore: Store, limit: number): Promise<readonly RevenueRow[]> {
-  const rows: RevenueRow[] = [];
-  let last: Stored<WalletRevenueRecord> | undefined;
-  while (rows.length < limit) {
-    const size = Math.min(PAGE, limit - rows.length);
-    const page: readonly Stored<WalletRevenueRecord>[] = await readStore.find<WalletRevenueRecord>({
-      collection: REVENUE_BY_WALLET,
-      equals: { day: ALL_DAYS },
-      order: { field: 'rank', direction: 'descending' },
-      limit: size,
-      ...(last && { after: { value: last.document.rank, id: last.id } }),
-    });
-    rows.push(...page.map(({ document }) => ({ key: document.key, ...figuresOf(document) })));
-    last = page.at(-1);
-    if (page.length < size) break;
+/** The wallets that have paid most, highest first, in pages. */
+export async function* topWallets(readStore: Store, limit: number): AsyncIterable<readonly RevenueRow[]> {
+  const order = { field: 'rank', direction: 'descending' } as const;
+  const walk = { collection: REVENUE_BY_WALLET, equals: { day: ALL_DAYS }, order };
+  let left = limit;
+  for await (const page of inOrder<WalletRevenueRecord>(readStore, walk, Math.min(PAGE, limit))) {
+    const rows = page.slice(0, left).map(({ document }) => ({ key: document.key, ...figuresOf(document) }));
+    if (rows.length > 0) yield rows;
+    left -= rows.length;
+    if (left <= 0) return;
   }
-  return rows;
 }

@@ -134,6 +134,19 @@ export const revenueCases = () =>
       expect(rows[0]).toMatch(/^2026-06-01,2,0,4,3960000,3\.96,20002,0\.000020002,/);
     });
 
+    it('shows as many rows as asked for, says how many more there are, and counts all of them in the total', async () => {
+      const { out } = await revenue('--by', 'day', '--limit', '1');
+      expect(out).toMatch(/2026-06-01 .*\n… and 2 more rows, which the total contains: --limit 0 shows all\ntotal +3 /);
+      // Of two days with something that was not earned, the first is shown.
+      expect(out).toMatch(/2026-06-02 +1 +0\.99 +0 +0 +0\n… and 1 more rows.*\ntotal /);
+      expect((await revenue('--by', 'day', '--limit', '0')).out).toBe((await revenue('--by', 'day')).out);
+      const report = await json('--by', 'day', '--limit', '2');
+      expect(report).toMatchObject({ rows: [{ day: '2026-06-01' }, { day: '2026-06-02' }], rows_left: 1 });
+      expect(report.total).toEqual((await json('--by', 'day')).total);
+      expect((await json('--by', 'day')).rows_left).toBe(0);
+      expect((await revenue('--csv', '--limit', '1')).out.trimEnd().split('\r\n')).toHaveLength(2);
+    });
+
     it('says that figures are incomplete while the read model is behind', async () => {
       await sell('2026-06-04', { wallet: ANN, outcome: 'settled' });
       const { err, out } = await revenue('--json');
@@ -164,6 +177,7 @@ export const revenueCases = () =>
       [['--from', '2026-02-30'], /--from is not a day: "2026-02-30"/],
       [['--to', '2026-06-01T00:00:00Z'], /--to is not a day/],
       [['--from', '\u001b[2J'], /--from is not a day: "\\u001b/],
+      [['--limit', 'all'], /--limit all is not a number/],
       [['--from', '2026-06-02', '--to', '2026-06-01'], /--from is later than --to/],
     ])('rejects %j', async (argv, expected) => {
       const { code, out, error } = await revenue(...argv);

@@ -8,6 +8,7 @@ import { statementLines } from '../../src/audit/receipts/statement.ts';
 import { type PaymentEvent, paymentStream } from '../../src/events/payment.ts';
 import { added, byCourt, type Figures, NO_FIGURES, sharesOf } from '../../src/projections/revenue-shares.ts';
 import { REVENUE_GROUPS, revenueOf, revenueOfWallet, topWallets } from '../../src/queries/revenue.ts';
+import { RevenueSums } from '../../src/queries/revenue-sums.ts';
 import { openMoneyWorld } from '../cli/money-world.ts';
 import * as fixtures from '../commands/payment/payment.fixtures.ts';
 import { histories, type PaymentHistory, SPONSORED_FEE, WALLETS } from './payment-histories.ts';
@@ -50,6 +51,11 @@ describe('the read model of revenue', () => {
           const [byDay, byEndpoint, byCourts, byWallet] = reports;
           const { total } = byDay!;
           for (const report of reports) expect(report.total).toEqual(total);
+          for (const [index, by] of REVENUE_GROUPS.entries()) {
+            const sums = await RevenueSums.read(readStore, by, ALL);
+            expect({ rows: [...sums.rows('all', 0)], total: sums.total }).toEqual(reports[index]);
+            sums.close();
+          }
           expect(sum(byEndpoint!.rows.map(figures))).toEqual(total);
           expect(sum(byWallet!.rows.map(figures))).toEqual(total);
           expect(amounts(sum(byCourts!.rows.map(figures)))).toEqual(amounts(total));
@@ -84,7 +90,8 @@ describe('the read model of revenue', () => {
               expect((await revenueOf(readStore, by, { from: row.key, to: row.key })).total).toEqual(figures(row));
             }
           }
-          const spend = (await topWallets(readStore, 10)).map(({ usdc }) => usdc);
+          const spend: bigint[] = [];
+          for await (const page of topWallets(readStore, 10)) spend.push(...page.map(({ usdc }) => usdc));
           expect(spend).toEqual(spend.toSorted((one, other) => (one > other ? -1 : 1)));
         } finally {
           await world.close();

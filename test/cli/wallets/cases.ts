@@ -106,8 +106,10 @@ export const walletsCases = () =>
             [WALLET, '0.99'],
           ]);
           const { out } = await wallets('list', '--by', order, '--limit', '1');
-          expect(out).toMatch(/\n3yFw\w+ +1 +1 +2\.00 +0 +2026-06-02\nThe first 1; --limit 0 shows all\.\n$/);
+          expect(out).toMatch(/\n3yFw\w+ +1 +1 +2\.00 +0 +2026-06-02\nThe first 1 of 2; --limit 0 shows all\.\n$/);
           expect(out.split('\n').filter((line) => line.length > 100)).toEqual([]);
+          const { out: whole } = await wallets('list', '--by', order, '--limit', '2');
+          expect(whole).not.toContain('--limit 0 shows all');
         }
       });
 
