@@ -62,20 +62,28 @@ export async function* contentsOfDocket({ log }: ForgetPorts, { stream }: Docket
   }
 }
 
-/** Stored answers and callbacks that hold the docket. An answer's event names no case, so every stored one is read. */
+/**
+ * Stored answers and callbacks that hold the docket. Every one that is stored is read, because the events of earlier
+ * versions name no case, and an answer may mention other dockets than those it is about. Damaged ones go by what their
+ * events say: their bytes may come back from a backup.
+ */
 export async function* salesOfDocket(
   { log, payloads, signal }: ForgetPorts,
-  { forgotten }: DocketToForget,
+  { stream, forgotten }: DocketToForget,
   now: Instant,
 ): AsyncIterable<Forgettable> {
   for await (const { source, data } of answersIn({ log, signal }, null)) {
-    const left = data.answer === null || data.keepUntil <= now ? undefined : await leftOf(data.answer);
+    const isAbout = data.cases?.includes(stream) ?? data.answeredCases > 0;
+    const left = data.answer === null || data.keepUntil <= now ? undefined : await leftOf(data.answer, isAbout);
     if (data.answer !== null && left !== undefined) {
       yield { ...forgettable('answer', data.answer, source), ...(left === null ? {} : { redact }) };
     }
-    for (const { deliveryId } of data.callbacks) {
+    for (const { deliveryId, result } of data.callbacks) {
       const envelope = await envelopeOf(log, deliveryId);
-      if (envelope && (await leftOf(envelope.name)) !== undefined) {
+      if (!envelope) continue;
+      const isKnown = result === null && data.cases !== undefined;
+      const isSent = isKnown ? isAbout : (isPushed(envelope.data) ?? isAbout);
+      if ((await leftOf(envelope.name, isSent)) !== undefined) {
         yield forgettable('envelope', envelope.name, envelope.source);
       }
     }
@@ -86,11 +94,25 @@ export async function* salesOfDocket(
     return remainder.holds ? remainder.left : null;
   }
 
-  /** Undefined if nothing of the docket is in it. Damaged bytes cannot be read by anyone, and stay. */
-  async function leftOf(name: BlobName): Promise<Buffer | null | undefined> {
-    const content = (await resolveIntact(payloads, [name])).found.get(name)?.content;
+  /** Whether a callback is about the docket; null if its event does not say. */
+  function isPushed({ courtCode, caseNumber, caseId }: Pushed): boolean | null {
+    const number = caseNumber ?? caseId;
+    return courtCode === null || number === null ? null : forgotten.means(courtCode, number);
+  }
+
+  /** Undefined if nothing of the docket is in it. Of damaged bytes nothing can be kept. */
+  async function leftOf(name: BlobName, isAbout: boolean): Promise<Buffer | null | undefined> {
+    const { found, damaged } = await resolveIntact(payloads, [name]);
+    if (damaged.has(name)) return isAbout ? null : undefined;
+    const content = found.get(name)?.content;
     if (!content) return undefined;
     const remainder = withoutCase(content, forgotten);
     return remainder.holds ? remainder.left : undefined;
   }
+}
+
+interface Pushed {
+  readonly courtCode: string | null;
+  readonly caseNumber: string | null;
+  readonly caseId: string | null;
 }

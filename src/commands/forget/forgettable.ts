@@ -57,16 +57,18 @@ export async function* answersIn(
 const answeredOf = (source: RecordedEvent): Answered =>
   (decodeEvent(source) as Extract<PaymentEvent, { readonly type: 'QueryAnswered' }>).data;
 
+type Scheduled = Extract<DeliveryEvent, { readonly type: 'DeliveryScheduled' }>['data'];
+
 /** The event that scheduled a callback and the bytes that it sends; null if it is not scheduled or has none. */
 export async function envelopeOf(
   log: EventLog,
   deliveryId: string,
-): Promise<{ readonly source: RecordedEvent; readonly name: BlobName } | null> {
+): Promise<{ readonly source: RecordedEvent; readonly name: BlobName; readonly data: Scheduled } | null> {
   const [source] = await log.read(deliveryStream(deliveryId), { limit: 1 });
   if (!source) return null;
   const event = decodeEvent(source) as DeliveryEvent;
   if (event.type !== 'DeliveryScheduled' || event.data.envelope === null) return null;
-  return { source, name: event.data.envelope };
+  return { source, name: event.data.envelope, data: event.data };
 }
 
 /** The envelope first: a URL that is still there leads to it again after a kill. */

@@ -21,6 +21,7 @@ import { contentsOf } from '../../../src/processes/callbacks/contents.ts';
 import { completeOrders } from '../../../src/processes/forgetting.ts';
 import { toInstant } from '../../../src/runtime/instant.ts';
 import { readJuriscraperDocket } from '../../../src/sources/juriscraper/juriscraper.ts';
+import { resolveIntact } from '../../../src/storage/intact-payloads.ts';
 import { bodyOf, contextOf, court, openWorld, overriding, type World } from '../../dockets/world.ts';
 import { ADA, BOB, HOOK, sell } from './sold.ts';
 
@@ -255,6 +256,76 @@ describe('a forgotten docket', () => {
     const order = await ordered({ kind: 'docket', docket: stream });
     await carryOut({ ...portsOf(), untilQueriesEnded }, order);
     expect([await isKept(late!.answer), await isKept(late!.deliveries[0]!.envelope)]).toEqual([false, false]);
+  });
+});
+
+describe('damaged content of a sale', () => {
+  let stream: string;
+  let otherStream: string;
+  beforeEach(async () => {
+    ({ stream } = await world.ingest(docket()));
+    ({ stream: otherStream } = await world.ingest(docket(OTHER_CASE, 'COMPLAINT')));
+  });
+  const damaged = async (...names: readonly (string | null)[]) => {
+    for (const name of names) await world.storage.damage(name!);
+  };
+  const forgetting = async () => carryOut(portsOf(), await ordered({ kind: 'docket', docket: stream }));
+  /** Also damaged bytes are stored: a backup that holds the same name repairs them. */
+  const isStored = async (name: string | null): Promise<boolean> => {
+    const { found, damaged: broken } = await resolveIntact(world.storage.payloads, [name!]);
+    return found.size + broken.size > 0;
+  };
+
+  it('goes by record if its event names the docket, and stays if it names others', async () => {
+    const own = await sold({ case: 1 }, { cases: [stream] });
+    const batch = await sold({ results: [] }, { cases: [otherStream, stream], urls: [] });
+    const other = await sold({ case: 2 }, { cases: [otherStream] });
+    const none = await sold({ history: [] }, { cases: [] });
+    for (const { answer, deliveries } of [own, batch, other, none]) {
+      await damaged(answer, ...deliveries.map(({ envelope }) => envelope));
+    }
+    const preview = await previewOf({ ...world.storage, clock: world.clock }, { kind: 'docket', docket: stream });
+    const counts = await forgetting();
+    expect(counts).toEqual({ docket: 2, answer: 2, target: 0, envelope: 1 });
+    expect(preview.counts).toEqual(counts);
+    for (const name of [own.answer, own.deliveries[0]!.envelope, batch.answer]) {
+      expect(await isStored(name)).toBe(false);
+      expect(await redactions()).toContainEqual(expect.objectContaining({ name, replacement: null, ...act }));
+    }
+    for (const { answer, deliveries } of [other, none]) {
+      for (const name of [answer, deliveries[0]!.envelope]) expect(await isStored(name)).toBe(true);
+    }
+    expect(await openOrders(world.storage.log)).toEqual([]);
+  });
+
+  it('goes if it was sold by an earlier version, which did not record of which docket it is', async () => {
+    const { answer, deliveries } = await sold({ case: 1 });
+    await damaged(answer, deliveries[0]!.envelope);
+    expect(await forgetting()).toMatchObject({ answer: 1, envelope: 1 });
+    for (const name of [answer, deliveries[0]!.envelope]) expect(await isStored(name)).toBe(false);
+  });
+
+  it('goes callback by callback of a batch, as each is about one docket', async () => {
+    const pushed = ['24-cv-07304', OTHER_CASE].map((caseNumber) => ({ courtCode: 'dcd', caseNumber }));
+    const sale = { cases: [stream, otherStream], urls: [HOOK, HOOK], isBatch: true, pushed };
+    const { deliveries } = await sold({ results: [] }, sale);
+    await damaged(...deliveries.map(({ envelope }) => envelope));
+    await forgetting();
+    expect(await Promise.all(deliveries.map(({ envelope }) => isStored(envelope)))).toEqual([false, true]);
+  });
+
+  it('that is the rest of a batch of which another docket was forgotten goes, too', async () => {
+    const results = [];
+    for (const number of [CASE, OTHER_CASE]) {
+      const response = bodyOf(await world.ask('dcd', number, { context: 'full' }));
+      results.push({ case_id: number, court_code: 'dcd', status: 'success', response });
+    }
+    const { answer } = await sold({ results }, { cases: [stream, otherStream], urls: [] });
+    await carryOut(portsOf(), await ordered({ kind: 'docket', docket: otherStream }));
+    const { replacement } = (await redactions()).find(({ name }) => name === answer)!;
+    await damaged(String(replacement));
+    expect(await forgetting()).toMatchObject({ answer: 1 });
+    for (const name of [answer, String(replacement)]) expect(await isStored(name)).toBe(false);
   });
 });
 

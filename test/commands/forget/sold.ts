@@ -23,6 +23,10 @@ export interface Sale {
   readonly isScheduled?: boolean;
   /** Each callback pushes one result, in their order. */
   readonly isBatch?: boolean;
+  /** Streams of the dockets that it is about; absent, as in events of earlier versions. */
+  readonly cases?: readonly string[];
+  /** Of each callback, in their order. */
+  readonly pushed?: readonly { readonly courtCode: string; readonly caseNumber: string }[];
 }
 
 const DAY = 86_400 * MICROS_PER_SECOND;
@@ -31,7 +35,7 @@ export async function sell(
   { log, payloads }: Pick<Storage, 'log' | 'payloads'>,
   clock: Clock,
   body: object | string,
-  { wallet = ADA, urls = [HOOK], isScheduled = true, isBatch = false }: Sale = {},
+  { wallet = ADA, urls = [HOOK], isScheduled = true, isBatch = false, cases, pushed = [] }: Sale = {},
 ) {
   const requestId = randomUUID();
   const bytes = Buffer.from(
@@ -49,14 +53,17 @@ export async function sell(
   const stream = paymentStream(payment);
   const events = [
     PaymentAuthorized.of({ ...authorized.data, requestId, wallet }),
-    QueryAnswered.of({ requestId, answer, keepUntil, answeredCases: 1, keyCall: null, callbacks }),
+    QueryAnswered.of({
+      ...{ requestId, answer, keepUntil, answeredCases: 1, keyCall: null, callbacks },
+      ...(cases ? { cases: [...cases] } : {}),
+    }),
   ];
   await log.append(prepareAppend({ stream, head: NO_STREAM, events, context: contextOf(), recordedAt }));
   const deliveries: DeliveryFacts[] = [];
-  for (const { deliveryId, target, origin } of isScheduled ? callbacks : []) {
+  for (const [index, { deliveryId, target, origin }] of (isScheduled ? callbacks : []).entries()) {
     const envelope = await payloads.put('envelope', envelopeOf(bytes, { deliveryId, createdAt: recordedAt }));
     const facts = {
-      ...{ deliveryId, wallet, requestId, payment, caseId: null, courtCode: null, caseNumber: null },
+      ...{ deliveryId, wallet, requestId, payment, caseId: null, courtCode: null, caseNumber: null, ...pushed[index] },
       ...{ target, origin, envelope, keepUntil: toInstant(clock.now() + 40 * DAY), createdAt: recordedAt },
     };
     await handle({ log, clock }, delivery, deliveryStream(deliveryId), { type: 'Schedule', facts }, contextOf());
