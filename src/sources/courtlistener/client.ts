@@ -34,6 +34,8 @@ export interface CourtListenerRequest {
   readonly path: string;
   readonly query?: Readonly<Record<string, string>>;
   readonly body?: JsonObject;
+  /** If less than a request may usually take, milliseconds. */
+  readonly totalMs?: number;
 }
 
 export type RequestAsking = Pick<Asking, 'priority' | 'signal'>;
@@ -61,7 +63,7 @@ export function createCourtListenerClient(options: CourtListenerClientOptions): 
     if (signal.aborted) return fault('interrupted', 'the look was ended before this request');
     const taken = await budget.take(priority);
     if (!taken.taken) return fault('budget', `no request is left for work of priority ${priority}`, taken.retryAt);
-    const { method = 'GET', path, query = {}, body } = request;
+    const { method = 'GET', path, query = {}, body, totalMs } = request;
     const address = new URL(path, base);
     for (const [name, value] of Object.entries(query)) address.searchParams.set(name, value);
     const response = await http.send({
@@ -74,6 +76,7 @@ export function createCourtListenerClient(options: CourtListenerClientOptions): 
       },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
       maxBytes: MAX_BYTES,
+      ...(totalMs === undefined ? {} : { totalMs }),
       signal,
     });
     return isFault(response) ? response : read(request, response);

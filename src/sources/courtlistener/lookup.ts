@@ -7,7 +7,7 @@ import type { CaseNumber, Court } from '../../courts/court.ts';
 import { findCourt } from '../../courts/registry.ts';
 import { textKey } from '../../dockets/text.ts';
 import type { Json, JsonObject } from '../../events/event.ts';
-import type { Fault } from '../source.ts';
+import type { Fault, SourceFault } from '../source.ts';
 import { type CourtListenerClient, fault, isFault, type RequestAsking } from './client.ts';
 import { idOf } from './courtlistener.ts';
 import { courtListenerId } from './courts.ts';
@@ -58,8 +58,8 @@ export async function lookUp(
     // Its numbers are written in many ways; all have the digits.
     const written = number.caseType === 'mdl' ? number.canonical.replace(/\D+/g, '') : number.canonical;
     const query = { type: 'r', court: id, docket_number: written };
-    const reply = await client.send({ path: 'search/', query }, asking);
-    if (isFault(reply)) return reply.fault === 'unavailable' || reply.fault === 'unreadable' ? [] : reply;
+    const reply = await client.send({ path: 'search/', query, totalMs: SEARCH_MS }, asking);
+    if (isFault(reply)) return OF_THE_SEARCH.has(reply.fault) ? [] : reply;
     const hits = 'ok' in reply ? (resultsIn(reply.ok) ?? []) : [];
     const hit = hits.find((row) => namesCase(row.docketNumber, row.court_id));
     const docket = hit ? idOf(hit.docket_id) : null;
@@ -85,6 +85,17 @@ export async function lookUp(
 }
 
 const MOST_DOCKETS = 20;
+/** So that a query still learns in time what the database said. */
+const SEARCH_MS = 8_000;
+/** Any other is of the account, the budget or this service, and would meet every request. */
+const OF_THE_SEARCH: ReadonlySet<SourceFault> = new Set([
+  'connection',
+  'timeout',
+  'too_large',
+  'refused_address',
+  'unavailable',
+  'unreadable',
+]);
 
 function resultsIn(value: unknown): readonly JsonObject[] | null {
   if (!isRow(value) || !Array.isArray(value.results)) return null;

@@ -23,6 +23,8 @@ export interface AskingOptions {
   /** Of our budget; none by default. */
   readonly budget?: readonly Rate[];
   readonly token?: string;
+  /** How long a search may take, milliseconds; as long as the service lets it if omitted. */
+  readonly searchMs?: number;
 }
 
 export async function openAsking(options: AskingOptions = {}) {
@@ -44,7 +46,15 @@ export async function openAsking(options: AskingOptions = {}) {
       return budget.take(priority);
     },
   };
-  const http = createSourceHttp({ userAgent: 'docket-test', allowPrivate: [new URL(site.url).host] });
+  const real = createSourceHttp({ userAgent: 'docket-test', allowPrivate: [new URL(site.url).host] });
+  const { searchMs } = options;
+  const http: typeof real =
+    searchMs === undefined
+      ? real
+      : {
+          send: (request) => real.send(request.url.includes('/search/') ? { ...request, totalMs: searchMs } : request),
+          close: () => real.close(),
+        };
 
   /** As a node has it after a restart: nothing in memory. */
   function node(token = options.token ?? site.token) {

@@ -62,10 +62,15 @@ export async function openCourtListener(options: CourtListenerOptions = {}) {
   const requests: SeenRequest[] = [];
   let failures: { readonly failure: Failure; left: number }[] = [];
   const health = { maintenance: false, blocked: false, searchDown: false, entriesGranted: true };
+  let search: 'answers' | 'hangs' | 'drops' = 'answers';
   const watchers: ((seen: SeenRequest) => void)[] = [];
   let instead: ((url: string) => Answer) | null = null;
 
   const server = createServer((request, response) => {
+    if (search !== 'answers' && request.url?.startsWith(`${PREFIX}search/`)) {
+      if (search === 'drops') request.socket.destroy();
+      return;
+    }
     answer(request).then(
       (made) => send(request, response, made),
       (error: unknown) => send(request, response, { status: 500, body: { detail: String(error) } }),
@@ -226,6 +231,10 @@ export async function openCourtListener(options: CourtListenerOptions = {}) {
     endAlert: (id: number): void => rows.changeAlert(id, { alert_type: 0 }),
     failNext: (failure: Failure): void => {
       failures.push({ failure, left: failure.times ?? 1 });
+    },
+    /** `hangs`: it never answers; `drops`: it ends the connection. */
+    setSearch: (to: typeof search): void => {
+      search = to;
     },
     forgetFailures: (): void => {
       failures = [];

@@ -3,7 +3,11 @@
  * Given dockets there, when a case is asked for by a form of its number, then the right one is found, or all that may be meant.
  */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { parseCaseNumber } from '../../../src/courts/case-number.ts';
 import { docketStream } from '../../../src/events/docket.ts';
+import type { CourtListenerClient } from '../../../src/sources/courtlistener/client.ts';
+import { lookUp } from '../../../src/sources/courtlistener/lookup.ts';
+import { court } from '../../dockets/world.ts';
 import { type AskingWorld, openAsking } from './asking.ts';
 
 let world: AskingWorld;
@@ -29,15 +33,15 @@ describe('a case is looked up', () => {
     ['Nebraska’s bankruptcy court', 'neb', '26-41234', '26-41234'],
     ['the Judicial Panel', 'jpml', 'MDL 3094', 'MDL No. 3094'],
     ['the Court of Federal Claims', 'uscfc', '1:26-cv-00123', '1:26-cv-00123'],
-  ])('in %s', async (_, court, written, asked) => {
+  ])('in %s', async (_, code, written, asked) => {
     const ids = new Map([
       ['azb', 'arb'],
       ['neb', 'nebraskab'],
     ]);
-    add(ids.get(court) ?? court, written);
+    add(ids.get(code) ?? code, written);
     add('ilsd', written);
-    expect(await world.ask(court, asked)).toMatchObject({ look: 'complete' });
-    const { body } = await world.world.ask(court, asked, { context: 'full' });
+    expect(await world.ask(code, asked)).toMatchObject({ look: 'complete' });
+    const { body } = await world.world.ask(code, asked, { context: 'full' });
     expect(JSON.stringify(body)).toContain(`FIRST entry of ${written}`);
   });
 
@@ -122,5 +126,45 @@ describe('a case is looked up', () => {
     expect(world.site.requests).toHaveLength(2);
     expect(await world.ask('scotus', '25-447')).toEqual({ look: 'not_found' });
     expect(world.site.requests).toHaveLength(2);
+  });
+});
+
+describe('a search that does not answer leaves what the database said', () => {
+  it.each(['hangs', 'drops'] as const)('if it %s', async (how) => {
+    await world.close();
+    world = await openAsking({ searchMs: 500 });
+    world.site.setSearch(how);
+    expect(await world.ask('ca7', '26-9999')).toEqual({ look: 'not_found' });
+  });
+
+  it.each([
+    ['is too large', 200, 'x'.repeat(17 * 1024 * 1024)],
+    ['is a page for people', 502, '<html>Bad Gateway</html>'],
+  ])('if its answer %s', async (_, status, body) => {
+    world.site.failNext({ path: 'search/', status, body });
+    expect(await world.ask('ca7', '26-9999')).toEqual({ look: 'not_found' });
+  });
+
+  it('but not if the account may not ask at all', async () => {
+    world.site.failNext({ path: 'search/', status: 401, body: { detail: 'Invalid token.' } });
+    expect(await world.ask('ca7', '26-9999')).toMatchObject({ look: 'failed', because: { fault: 'unauthorised' } });
+  });
+
+  it('and gets less time than a query waits for a look', async () => {
+    const given: (number | undefined)[] = [];
+    const client: CourtListenerClient = {
+      cursorOf: () => null,
+      send: async ({ path, totalMs }) => {
+        if (path !== 'search/') return { ok: { results: [] } };
+        given.push(totalMs);
+        return { fault: 'timeout', reason: 'late', retryAt: null };
+      },
+    };
+    const number = parseCaseNumber(court('ca7'), '26-9999');
+    if (!number) throw new Error('not a number');
+    const asking = { priority: 'paid', signal: new AbortController().signal } as const;
+    expect(await lookUp(client, court('ca7'), number, asking)).toEqual({ dockets: [] });
+    expect(given).toHaveLength(1);
+    expect(given[0]).toBeLessThan(15_000);
   });
 });
