@@ -2,10 +2,12 @@
  * Given a storage and the settings of live sources, when an operator lists, shows, pauses and resumes them, then they see
  * what is recorded, and the log has each act.
  */
+import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { EXIT } from '../../../src/cli/command.ts';
 import { createSourcesCommand } from '../../../src/cli/sources/sources.ts';
-import { DocketChecked } from '../../../src/events/docket.ts';
+import { DocketChecked, DocketOpened } from '../../../src/events/docket.ts';
+import { paymentStream, QueryAnswered } from '../../../src/events/payment.ts';
 import {
   AlertEnded,
   AlertSubscribed,
@@ -15,7 +17,7 @@ import {
   WebhookApplied,
   WebhookReceived,
 } from '../../../src/events/source.ts';
-import { systemClock } from '../../../src/runtime/instant.ts';
+import { systemClock, toInstant } from '../../../src/runtime/instant.ts';
 import { NO_MEMORY, writeMemory } from '../../../src/sources/rss/feed-memory.ts';
 import { readRates } from '../../../src/sources/settings.ts';
 import { createSharedBudget } from '../../../src/sources/shared-budget.ts';
@@ -171,9 +173,25 @@ describe('docket sources show', () => {
     const [shown] = await json('show', 'courtlistener');
     expect(shown.freshness).toMatchObject({ watched: 0, cannot_be_kept: 0, requests_a_day: 100 });
     world.environment.COURTLISTENER_RATES = '1/day';
+    const [wanted] = await json('show', 'courtlistener');
+    // A number that no source knows is no case that is not kept fresh.
+    expect(wanted.freshness).toMatchObject({ wanted: 1, cannot_be_kept: 0, requests_a_day: 1, short: [] });
+    const known = 'docket-cand-3:26-cv-00044';
+    const now = toInstant(systemClock.now());
+    await world.write(known, now, DocketOpened.of({ court: 'cand', caseNumber: '3:26-cv-00044' }));
+    const answer = {
+      requestId: randomUUID(),
+      answer: null,
+      keepUntil: now,
+      answeredCases: 1,
+      keyCall: null,
+      callbacks: [],
+    };
+    await world.write(paymentStream('a'.repeat(64)), now, QueryAnswered.of({ ...answer, cases: [known] }));
+    await world.caughtUp();
     const [short] = await json('show', 'courtlistener');
     delete world.environment.COURTLISTENER_RATES;
-    expect(short.freshness).toMatchObject({ wanted: 1, cannot_be_kept: 1, requests_a_day: 1 });
+    expect(short.freshness).toMatchObject({ watched: 1, wanted: 1, cannot_be_kept: 1, requests_a_day: 1 });
     expect(short.freshness.short).toEqual([
       { cases: 1, every_hours: expect.any(Number), possible_hours: expect.any(Number) },
     ]);
