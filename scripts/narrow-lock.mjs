@@ -1,5 +1,5 @@
 // Makes package-lock.json specify which SQLite driver npm installs, and how: node scripts/narrow-lock.mjs
-// Run it after each `npm install` that writes the lock; otherwise test/storage/driver.test.ts fails.
+// Run it after each `npm install` that writes the lock; otherwise test/storage/sqlite/driver.test.ts fails.
 import { readFileSync, writeFileSync } from 'node:fs';
 
 const file = new URL('../package-lock.json', import.meta.url);

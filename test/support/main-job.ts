@@ -11,9 +11,9 @@ export const MAIN_JOB = [
   'test/payments/key-calls.test.ts',
   'test/projections/signing-keys.test.ts',
   'test/projections/freshness.test.ts',
-  'test/cli/projections.test.ts',
+  'test/cli/projections/projections.test.ts',
   'test/projections/generations.test.ts',
-  'test/dockets/ingest.test.ts',
+  'test/commands/docket/ingest.test.ts',
   'test/queries/case-answer.test.ts',
   'test/queries/delivery-history.test.ts',
   'test/queries/status.test.ts',
@@ -23,18 +23,18 @@ export const MAIN_JOB = [
   'test/processes/callbacks/clock.test.ts',
   'test/processes/callbacks/deliveries.test.ts',
   'test/processes/callbacks/paused-hosts.test.ts',
-  'test/cli/hosts.test.ts',
+  'test/cli/deliveries/hosts.test.ts',
   'test/http/app.test.ts',
   'test/http/not-yet-shown.test.ts',
 ];
 
 /** Everything that uses the driver: the storage and its suites, rebuilding, the command line, starting and stopping. */
 export const DRIVER = [
-  'test/storage/driver.test.ts',
+  'test/storage/sqlite/driver.test.ts',
   'test/storage/sqlite.test.ts',
-  'test/storage/log-thread.test.ts',
+  'test/storage/sqlite/log-thread.test.ts',
   'test/projections/runner.test.ts',
-  'test/cli/audit.test.ts',
-  'test/cli/query.test.ts',
+  'test/cli/audit/audit.test.ts',
+  'test/cli/query/query.test.ts',
   'test/npm-start.test.ts',
 ];

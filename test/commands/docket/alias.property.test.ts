@@ -4,8 +4,8 @@
  */
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { rawDocket, rawEntry } from './raw-docket.ts';
-import { bodyOf, court, openWorld, type World } from './world.ts';
+import { rawDocket, rawEntry } from '../../dockets/raw-docket.ts';
+import { bodyOf, court, openWorld, type World } from '../../dockets/world.ts';
 
 describe('case numbers of dockets that differ only in their office', () => {
   let world: World;

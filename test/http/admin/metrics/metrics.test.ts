@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import type { Purchasing } from '../../../src/commands/purchase/contract.ts';
-import { buildAdminApp } from '../../../src/http/admin/admin-app.ts';
-import { countPurchases } from '../../../src/http/admin/metrics/count-purchases.ts';
-import { createMetrics, type Metrics } from '../../../src/http/admin/metrics/metrics.ts';
-import { StorageFailure } from '../../../src/storage/storage-failure.ts';
-import { listen, service, silent } from '../serving.ts';
+import type { Purchasing } from '../../../../src/commands/purchase/contract.ts';
+import { buildAdminApp } from '../../../../src/http/admin/admin-app.ts';
+import { countPurchases } from '../../../../src/http/admin/metrics/count-purchases.ts';
+import { createMetrics, type Metrics } from '../../../../src/http/admin/metrics/metrics.ts';
+import { StorageFailure } from '../../../../src/storage/storage-failure.ts';
+import { listen, service, silent } from '../../serving.ts';
 
 /** What Prometheus would read, over a real socket: samples by name and labels. */
 async function scrape(metrics: Metrics): Promise<ReadonlyMap<string, number>> {

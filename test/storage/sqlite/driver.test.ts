@@ -2,9 +2,9 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { Database, driverPackage } from '../../src/storage/sqlite/driver.ts';
+import { Database, driverPackage } from '../../../src/storage/sqlite/driver.ts';
 
-const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 const readJson = (name: string) => JSON.parse(readFileSync(`${ROOT}${name}`, 'utf8'));
 const manifest = readJson('package.json') as { optionalDependencies: Record<string, string> };
 const { packages } = readJson('package-lock.json') as {

@@ -12,10 +12,10 @@ import {
 import { type Channel, Metadata, status } from '@grpc/grpc-js';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { GuardedClient } from '../../src/storage/eventstoredb/client.ts';
-import { isDisconnection } from '../../src/storage/eventstoredb/failures.ts';
-import { readableStatus } from '../../src/storage/eventstoredb/guarded-calls.ts';
-import { openStandin, type Standin } from '../support/standin.ts';
+import { GuardedClient } from '../../../src/storage/eventstoredb/client.ts';
+import { isDisconnection } from '../../../src/storage/eventstoredb/failures.ts';
+import { readableStatus } from '../../../src/storage/eventstoredb/guarded-calls.ts';
+import { openStandin, type Standin } from '../../support/standin.ts';
 
 /** With its channel accessible, as the client's own reconnection has it. */
 class OpenedClient extends GuardedClient {

@@ -5,17 +5,17 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type Clock, MICROS_PER_SECOND, systemClock } from '../../src/runtime/instant.ts';
-import { RevisionConflict } from '../../src/storage/event-log.ts';
-import { Database } from '../../src/storage/sqlite/driver.ts';
-import { outcomeReceived, outcomeToSend } from '../../src/storage/sqlite/log-thread-messages.ts';
-import { openSqlite, openSqliteLog } from '../../src/storage/sqlite/open.ts';
-import { StorageFailure } from '../../src/storage/storage-failure.ts';
-import { eventLogConformance } from './event-log.conformance.ts';
-import { payloadStoreConformance } from './payload-store.conformance.ts';
-import { freshStream, notes } from './samples.ts';
+import { type Clock, MICROS_PER_SECOND, systemClock } from '../../../src/runtime/instant.ts';
+import { RevisionConflict } from '../../../src/storage/event-log.ts';
+import { Database } from '../../../src/storage/sqlite/driver.ts';
+import { outcomeReceived, outcomeToSend } from '../../../src/storage/sqlite/log-thread-messages.ts';
+import { openSqlite, openSqliteLog } from '../../../src/storage/sqlite/open.ts';
+import { StorageFailure } from '../../../src/storage/storage-failure.ts';
+import { eventLogConformance } from '../event-log.conformance.ts';
+import { payloadStoreConformance } from '../payload-store.conformance.ts';
+import { freshStream, notes } from '../samples.ts';
 
-const BUILT = new URL('../../dist/storage/sqlite/log-thread-entry.js', import.meta.url);
+const BUILT = new URL('../../../dist/storage/sqlite/log-thread-entry.js', import.meta.url);
 if (!existsSync(fileURLToPath(BUILT))) throw new Error('this test runs the built project: npm run build first');
 
 type Opened = ReturnType<typeof openSqliteLog>;

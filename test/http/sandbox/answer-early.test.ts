@@ -1,8 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { FastifyInstance } from 'fastify';
 import { afterEach, describe, expect, it } from 'vitest';
-import { makeServer } from '../../src/http/server.ts';
-import { listen, service, silent } from './serving.ts';
+import { makeServer } from '../../../src/http/server.ts';
+import { listen, service, silent } from '../serving.ts';
 
 let app: FastifyInstance;
 afterEach(() => app.close());

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { Outcome } from '../../src/storage/sqlite/commit-together.ts';
-import { GroupCommitter } from '../../src/storage/sqlite/group-committer.ts';
+import type { Outcome } from '../../../src/storage/sqlite/commit-together.ts';
+import { GroupCommitter } from '../../../src/storage/sqlite/group-committer.ts';
 
 const nextTurn = () => new Promise((resolve) => setImmediate(resolve));
 

@@ -6,9 +6,9 @@ import gossip from '@eventstore/db-client/generated/gossip_pb.js';
 import shared from '@eventstore/db-client/generated/shared_pb.js';
 import { Server, ServerCredentials, status } from '@grpc/grpc-js';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { openEventStore } from '../../src/storage/eventstoredb/open.ts';
-import { openStandin, type Standin } from '../support/standin.ts';
-import { freshStream, notes } from './samples.ts';
+import { openEventStore } from '../../../src/storage/eventstoredb/open.ts';
+import { openStandin, type Standin } from '../../support/standin.ts';
+import { freshStream, notes } from '../samples.ts';
 
 let member: Server;
 let port: number;

@@ -1,13 +1,13 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { IngestPorts } from '../../src/commands/docket/clock.ts';
-import { ingestDocket } from '../../src/commands/docket/ingest.ts';
-import { caseClockId, readClock } from '../../src/dockets/case-clock.ts';
-import { MICROS_PER_MS, toInstant } from '../../src/runtime/instant.ts';
-import { readJuriscraperDocket } from '../../src/sources/juriscraper/juriscraper.ts';
-import { type Append, MAX_APPEND_BYTES, RevisionConflict } from '../../src/storage/event-log.ts';
-import { SMALL_ONLY } from '../support/storage.ts';
-import { rawDocket, rawEntry } from './raw-docket.ts';
-import { bodyOf, contextOf, openWorld, overriding, type World } from './world.ts';
+import type { IngestPorts } from '../../../src/commands/docket/clock.ts';
+import { ingestDocket } from '../../../src/commands/docket/ingest.ts';
+import { caseClockId, readClock } from '../../../src/dockets/case-clock.ts';
+import { MICROS_PER_MS, toInstant } from '../../../src/runtime/instant.ts';
+import { readJuriscraperDocket } from '../../../src/sources/juriscraper/juriscraper.ts';
+import { type Append, MAX_APPEND_BYTES, RevisionConflict } from '../../../src/storage/event-log.ts';
+import { rawDocket, rawEntry } from '../../dockets/raw-docket.ts';
+import { bodyOf, contextOf, openWorld, overriding, type World } from '../../dockets/world.ts';
+import { SMALL_ONLY } from '../../support/storage.ts';
 
 const STREAM = 'docket-cand-3:24-cv-01234';
 const texts = ['COMPLAINT', 'SUMMONS issued', 'MOTION to Dismiss', 'RESPONSE', 'ORDER granting 3 MOTION'];

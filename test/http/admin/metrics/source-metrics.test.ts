@@ -1,8 +1,8 @@
 /** Given what sources did, and how they are at a scrape, when Prometheus asks, then it finds both, and no case. */
 import { describe, expect, it } from 'vitest';
-import { createMetrics } from '../../../src/http/admin/metrics/metrics.ts';
-import type { SourceGauges } from '../../../src/http/admin/metrics/source-metrics.ts';
-import { MICROS_PER_SECOND } from '../../../src/runtime/instant.ts';
+import { createMetrics } from '../../../../src/http/admin/metrics/metrics.ts';
+import type { SourceGauges } from '../../../../src/http/admin/metrics/source-metrics.ts';
+import { MICROS_PER_SECOND } from '../../../../src/runtime/instant.ts';
 
 const courts = { working: 203, degraded: 1, failing: 0, misconfigured: 0, paused: 1 };
 const HOUR = 3_600 * MICROS_PER_SECOND;

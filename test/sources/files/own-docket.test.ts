@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { snapshotOf } from '../../src/http/sandbox/fixture-docket.ts';
-import { FIXTURES } from '../../src/http/sandbox/fixtures.ts';
-import { isOwnDocket, OWN_FORMAT, readOwnDocket, writeOwnDocket } from '../../src/sources/files/own-docket.ts';
-import { readDocket } from '../../src/sources/files/read-docket.ts';
+import { snapshotOf } from '../../../src/http/sandbox/fixture-docket.ts';
+import { FIXTURES } from '../../../src/http/sandbox/fixtures.ts';
+import { isOwnDocket, OWN_FORMAT, readOwnDocket, writeOwnDocket } from '../../../src/sources/files/own-docket.ts';
+import { readDocket } from '../../../src/sources/files/read-docket.ts';
 
 const options = { askedAt: '2026-03-01T00:00:00.000000Z', complete: true, source: 'file' };
 const docket = (more: object = {}) => ({
