@@ -13,6 +13,7 @@ import { paymentStream, QueryAnswered } from '../../src/events/payment.ts';
 import { contentsOf } from '../../src/processes/callbacks/contents.ts';
 import { MICROS_PER_SECOND, systemClock, toInstant } from '../../src/runtime/instant.ts';
 import { NO_STREAM } from '../../src/storage/event-log.ts';
+import { CorruptPayload } from '../../src/storage/payload-store.ts';
 import { prepareAppend } from '../../src/storage/prepare-append.ts';
 import { bodyOf, contextOf, openWorld, overriding, type World } from '../dockets/world.ts';
 import { openWorld as openHttpWorld } from '../http/world.ts';
@@ -46,7 +47,7 @@ const full = async (lastChecked: string | null = null) =>
   bodyOf(await world.ask('dcd', CASE, { context: 'full', lastChecked }));
 
 /** A stored answer, as a purchase records it, with a scheduled callback. */
-async function sold(body: object) {
+async function sold(body: object, cases?: readonly string[]) {
   const { storage, clock } = world;
   const bytes = Buffer.from(JSON.stringify({ meta: { request_id: randomUUID() }, ...body }));
   const [requestId, deliveryId] = [randomUUID(), randomUUID()];
@@ -65,6 +66,7 @@ async function sold(body: object) {
     answeredCases: 1,
     keyCall: null,
     callbacks: [callback],
+    ...(cases ? { cases: [...cases] } : {}),
   });
   const recordedAt = toInstant(clock.now());
   const stream = paymentStream(payment);
@@ -123,6 +125,33 @@ describe('a withdrawn text', () => {
       expect([by, reason]).toEqual(['J. Muster', 'order of 2 March']);
       expect(filingIds).toContain(order.filingId);
     }
+  });
+
+  it('goes with damaged answers and callbacks of the docket, and damage elsewhere does not stop it', async () => {
+    const [first, about, earlier, other, last] = [
+      await sold(await full(), [order.stream]),
+      await sold(await full(), [order.stream]),
+      await sold(await full()),
+      await sold({ case: { docket_history: [] } }, ['docket-dcd-1:24-cv-00009']),
+      await sold(await full(), [order.stream]),
+    ];
+    for (const { answer, facts } of [about, earlier, other]) {
+      await world.storage.damage(answer);
+      await world.storage.damage(facts.envelope);
+    }
+    const report = await withdrawText(portsOf(), order);
+    const affected = [first, about, earlier, last];
+    expect([...report.answers].sort()).toEqual(affected.map(({ requestId }) => requestId).sort());
+    expect([...report.callbacks].sort()).toEqual(affected.map(({ deliveryId }) => deliveryId).sort());
+    for (const { answer, facts } of [about, earlier]) {
+      for (const name of [answer, facts.envelope]) {
+        expect(await world.storage.payloads.get(name)).toBeNull();
+        expect(await redactions()).toContainEqual(expect.objectContaining({ name, replacement: null, by: order.by }));
+      }
+    }
+    for (const { answer } of [first, last]) expect(await stored(answer)).not.toContain(SECRET);
+    await expect(world.storage.payloads.get(other.answer)).rejects.toThrow(CorruptPayload);
+    expect(await withdrawText(portsOf(), order)).toMatchObject({ answers: [], callbacks: [] });
   });
 
   it('is not served again by any later snapshot, and makes no filing new or updated', async () => {

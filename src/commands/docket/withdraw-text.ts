@@ -11,7 +11,7 @@ import type { DocketEvent } from '../../events/docket.ts';
 import { type PaymentEvent, QueryAnswered } from '../../events/payment.ts';
 import { type Clock, toInstant } from '../../runtime/instant.ts';
 import type { CommandContext, EventLog, Position, RecordedEvent } from '../../storage/event-log.ts';
-import type { BlobName, PayloadKind, PayloadStore } from '../../storage/payload-store.ts';
+import { type BlobName, CorruptPayload, type PayloadKind, type PayloadStore } from '../../storage/payload-store.ts';
 import { removeByRecord, replaceByRecord } from './redaction.ts';
 
 export interface WithdrawalPorts {
@@ -93,8 +93,8 @@ function withoutTexts(bytes: Buffer, filingIds: readonly string[]): Buffer | nul
 }
 
 /**
- * Checks every stored answer. An answer's event does not name its cases, which keeps each sale cheap; instead a
- * withdrawal reads all answers of the last 30 days.
+ * Checks every stored answer of the last 30 days: no event says which filings an answer holds. Nobody can read damaged
+ * ones, but a backup may repair them, so those of the docket go as a whole.
  */
 async function sweepAnswers(
   ports: WithdrawalPorts,
@@ -107,18 +107,22 @@ async function sweepAnswers(
   for await (const { events } of ports.log.readAll(null, { by: 'types', types: [QueryAnswered.type] })) {
     for (const source of events) {
       const { data } = decodeEvent(source) as Extract<PaymentEvent, { readonly type: 'QueryAnswered' }>;
+      // Events of earlier versions do not name their dockets.
+      const isAbout = data.cases?.includes(order.stream) ?? data.answeredCases > 0;
       if (data.answer !== null && data.keepUntil > toInstant(ports.clock.now())) {
         const redact = (bytes: Buffer): Buffer | null => withoutFilings(bytes, filingIds);
-        const replaced = await replace(ports, order, { name: data.answer, kind: 'answer', source, held, redact });
-        if (replaced) answers.add(data.requestId);
+        const place = { name: data.answer, kind: 'answer' as const, source, held, redact };
+        const isGone = await evenDamaged(ports, order, place, isAbout, () => replace(ports, order, place));
+        if (isGone) answers.add(data.requestId);
       }
       for (const { deliveryId } of data.callbacks) {
         const [scheduled] = await ports.log.read(deliveryStream(deliveryId), { limit: 1 });
         const event = scheduled && (decodeEvent(scheduled) as DeliveryEvent);
         if (!scheduled || event?.type !== 'DeliveryScheduled' || event.data.envelope === null) continue;
         const isHeld = (bytes: Buffer): boolean => held.some((id) => bytes.includes(id));
-        const name = event.data.envelope;
-        if (await remove(ports, order, { name, source: scheduled, held, isHeld })) callbacks.add(deliveryId);
+        const place = { name: event.data.envelope, source: scheduled, held, isHeld };
+        const isGone = await evenDamaged(ports, order, place, isAbout, () => remove(ports, order, place));
+        if (isGone) callbacks.add(deliveryId);
       }
     }
   }
@@ -129,6 +133,23 @@ interface ContentHolder {
   /** The event that names the content. */
   readonly source: RecordedEvent;
   readonly held: readonly string[];
+}
+
+/** Does the work on content, or removes it if it is damaged and of the docket; other damage stops no withdrawal. */
+async function evenDamaged(
+  ports: WithdrawalPorts,
+  order: Withdrawal,
+  place: ContentHolder,
+  isAbout: boolean,
+  work: () => Promise<boolean>,
+): Promise<boolean> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!(error instanceof CorruptPayload)) throw error;
+    if (isAbout) await removeByRecord(ports, redactionOf(order, place), contextOf(place, null));
+    return isAbout;
+  }
 }
 
 /** @returns whether there was anything to replace */
