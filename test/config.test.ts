@@ -185,7 +185,7 @@ describe('the configuration', () => {
     }
   });
 
-  it('records heads of the log unless it is told not to, and anchors them only if it is told to', () => {
+  it('records heads of the log by default, and anchors them only if configured', () => {
     expect(readConfig({}).audit).toEqual({ heads: true, anchor: null });
     expect(readConfig({ AUDIT_HEADS: 'off' }).audit).toEqual({ heads: false, anchor: null });
     expect(readConfig({ AUDIT_ANCHOR: 'daily' }).audit).toEqual({ heads: true, anchor: 'daily' });
@@ -369,7 +369,7 @@ describe('MCP_ALLOWED_ORIGINS', () => {
 });
 
 describe('the listening addresses', () => {
-  it.each(['HOST', 'ADMIN_HOST'])('%s takes addresses of either family and names', (variable) => {
+  it.each(['HOST', 'ADMIN_HOST'])('%s accepts addresses of either family and names', (variable) => {
     const read = (value: string) => {
       const { host, adminHost } = readConfig({ [variable]: value });
       return variable === 'HOST' ? host : adminHost;

@@ -20,7 +20,7 @@ describe('the family of a stream about live sources', () => {
     expect(familyOf('operator-source-county-scraper')).toBe('log');
   });
 
-  it('shortens the key of a message, and nothing that tells cases apart', () => {
+  it('shortens the key of a message, and nothing that distinguishes cases', () => {
     expect(shortStream(sourceStream.webhook('courtlistener', hash))).toBe(
       `source-webhook-courtlistener-${hash.slice(0, 16)}`,
     );

@@ -33,7 +33,7 @@ describe('the time of the log', () => {
     ]);
   });
 
-  it('takes no clock that was ahead for a stop, and goes on with the others', () => {
+  it('does not mistake a clock that was ahead for a stop, and continues with the others', () => {
     const logTime = timeAfter(at(1), at(20), at(1, 1), at(1, 2));
     expect(logTime.silences).toEqual([]);
     expect(logTime.newest).toBe(at(1, 2));
@@ -43,7 +43,7 @@ describe('the time of the log', () => {
     expect(timeAfter(at(1), at(4, 1), at(4)).silences).toEqual([{ from: at(1), to: at(4) }]);
   });
 
-  it('takes a date before a stop that is long over for no clock that was ahead', () => {
+  it('does not mistake a date before a stop that is long over for a clock that was ahead', () => {
     const logTime = timeAfter(at(1), at(4), at(4, 20), at(5, 10), at(2));
     expect(logTime.newest).toBe(at(5, 10));
     expect(logTime.silences).toEqual([{ from: at(1), to: at(4) }]);

@@ -18,13 +18,13 @@ it.each([
   ['\n', false],
   ['yesterday\n', false],
   [null, false],
-])('takes %j as %s', async (answer, confirmed) => {
+])('reads %j as %s', async (answer, confirmed) => {
   const [outcome, shown] = await asked(answer);
   expect(outcome).toBe(confirmed);
   expect(shown).toContain('Cancel 2 deliveries? [y/N]');
 });
 
-it('asks nothing where nobody can answer', async () => {
+it('asks nothing without a terminal', async () => {
   expect(await asked('y\n', { isTTY: false })).toEqual([false, '']);
   expect(await asked('y\n', { interactive: false })).toEqual([false, '']);
 });

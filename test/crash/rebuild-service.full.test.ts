@@ -60,7 +60,7 @@ function sell(): () => Promise<readonly number[]> {
   };
 }
 
-it('takes no answer away', async () => {
+it('removes no answer', async () => {
   onTestFailed(() => console.error(service.output()));
   expect((await projections('rebuild', 'cases', '--max-rate', '1', '--detach')).code).toBe(0);
   await until('the service builds', async () => (await status()).building?.position !== null);

@@ -35,7 +35,7 @@ async function forget(subject: ForgetSubject): Promise<void> {
   await carryOut(ports, order);
 }
 
-it('a forgotten docket is unknown, its results are gone, and nobody pays for it', async () => {
+it('a forgotten docket is unknown, its results are gone, and asking for it is free', async () => {
   const pay = await service.agent();
   const query = `${service.url}/v2/case?court_code=cand&case_id=${NUMBER}&context=full`;
   const sold = await pay(query);

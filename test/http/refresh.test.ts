@@ -211,7 +211,7 @@ describe('a case whose data is too old', () => {
     expect((await json(pay(urlOf('/v2/case', CASE)))).case.filing_count).toBe(8);
     expect(await wanted()).toEqual([]);
   });
-  it('is answered in time if the source is slow; its look goes on, and the next query has it', async () => {
+  it('is answered in time if the source is slow; its look continues, and the next query has it', async () => {
     const hasty = await worldWith(200);
     try {
       const pay = await stale(hasty);
@@ -278,7 +278,7 @@ describe('a batch', () => {
   });
 });
 
-describe('work that nobody pays for', () => {
+describe('unpaid work', () => {
   const unknowns = (from: number, count: number) =>
     Array.from({ length: count }, (_, index) => ({ ...CASE, case_id: `25-${from + index}` }));
 

@@ -252,7 +252,7 @@ describe('a process that dies between its claim and the submission', () => {
     expect([result.status, spent, (await claims()).length]).toEqual([200, 990_000n, 1]);
   });
 
-  it('makes another payment wait a minute, and then lets it take over', async () => {
+  it('makes another payment wait a minute, and then lets it claim the identifier', async () => {
     await dieAfterClaim();
     const early = await world.moved(wallet, () => buy());
     expect([early.result.status, early.result.json.error.code, early.spent]).toEqual([409, 'payment_already_used', 0n]);

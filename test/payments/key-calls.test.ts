@@ -264,7 +264,7 @@ describe('the secret of a rotation', () => {
     expect(secret).toBe(world.masterKeys.secretOf({ wallet: address(), keyId, masterVersion: 1 }));
   });
 
-  it('stays where a node lacks the master key of its time, for one that has it', async () => {
+  it('stays until a node that has the older master key completes it', async () => {
     world.disturb({ send: unavailable });
     const pending = await call('POST');
     world.disturb();

@@ -12,7 +12,7 @@ beforeAll(async () => {
 afterAll(() => world.close());
 
 describe('a payment that landed unseen, unknown to one endpoint and beyond the history of the other', () => {
-  it('stays pending with an alarm, and is answered once an endpoint can tell', async () => {
+  it('stays pending with an alarm, and is answered once an endpoint knows the outcome', async () => {
     const wallet = await world.wallet();
     const node = await world.serve(createPurchasing({ ...world.ports, ...dyingAt(world, 'after the broadcast') }));
     world.get('/v2/case?q=a', world.pay(wallet), node).catch(() => undefined);

@@ -76,7 +76,7 @@ describe('a wallet that has never paid, while its first payment is undecided', (
 });
 
 describe('a payment whose outcome is not known', () => {
-  it('holds what it will take until recovery records its outcome', async () => {
+  it('reserves its amount until recovery records its outcome', async () => {
     const wallet = await world.wallet(PRICE);
     world.disturb({ send: async () => ({ sent: true }) });
     expect((await world.get('/v2/case?q=a', world.pay(wallet))).status).toBe(202);

@@ -73,7 +73,7 @@ function follow(failing: (reason: string) => Error | null = () => null, name = '
 
 const comes = (...reasons: readonly string[]) => vi.waitFor(() => expect(handled).toEqual(reasons));
 
-it('goes on after its last event when it starts again', async () => {
+it('continues after its last event when it starts again', async () => {
   await write('a');
   const stop = follow();
   await comes('a');

@@ -357,7 +357,7 @@ describe('the process', () => {
     expect(await sizes()).toEqual([2]);
   });
 
-  it('logs one alarm if the log does not match its head, and goes on', async () => {
+  it('logs one alarm if the log does not match its head, and continues', async () => {
     await pay();
     await node().round();
     const database = new Database(join(directory, 'log.sqlite'));

@@ -246,7 +246,7 @@ describe('the projection of cases', () => {
     expect(fold.case).toMatchObject({ whole: { asOf: LATER, source: 'file' } });
   });
 
-  it('goes on with a document of an earlier version, which does not say it', () => {
+  it('continues with a document of an earlier version, which does not say it', () => {
     const fold = new Fold().then(opened, checked());
     const { whole: _, ...earlier } = fold.case as unknown as JsonObject;
     fold.documents.set(`${CASES} ${STREAM}`, earlier);

@@ -160,7 +160,7 @@ describe('on two nodes', () => {
     await until(async () => expect(await world.seen('a', 1)).toEqual(['1', '2']));
   });
 
-  it('the other goes on with a rebuild when one stops', async () => {
+  it('the other continues a rebuild when one stops', async () => {
     await world.write('a', '1');
     const first = await world.node();
     await built();

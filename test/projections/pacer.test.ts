@@ -19,7 +19,7 @@ function cells() {
 }
 const never = new AbortController().signal;
 
-it('goes on at once, in portions of the usual size, while nobody is served', async () => {
+it('continues at once, in portions of the usual size, while no request is served', async () => {
   const pacer = createPacer({ readStore: cells(), projection: 'cases' });
   expect(pacer.portion()).toBeUndefined();
   await pacer.rest(250, 10_000, never);

@@ -62,7 +62,7 @@ describe('the read model of sources', () => {
     expect(documents['source-courts rss cand']).toMatchObject({ source: 'rss', court: 'cand' });
   });
 
-  it('does not take the end of a look that had died for a look', () => {
+  it('does not count the end of a look that had died as a look', () => {
     expect(folded(checked('abandoned', 1))['source-records rss']).toMatchObject({
       lastSuccessAt: null,
       lastLookAt: null,
@@ -136,7 +136,7 @@ describe('the read model of sources', () => {
     });
   });
 
-  it('drops an alert that ended, and remembers one that nobody here ended', () => {
+  it('drops an alert that ended, and remembers one that was not ended here', () => {
     const ended = (why: 'unsubscribed' | 'disabled_by_source', alertId = '7'): Recorded => [
       AlertEnded.of({ ...alert, alertId, why, by: 'service' }),
       9,

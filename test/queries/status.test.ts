@@ -90,7 +90,7 @@ describe('the status', () => {
     expect(few.moreHosts).toBe(true);
   });
 
-  it('tells payments in flight from pending, confirming and given up ones', async () => {
+  it('distinguishes payments in flight from pending, confirming and given up ones', async () => {
     await write(PAYMENTS, {
       flying: { attention: 'outcome', submittedAt: ago(3), outcomeAt: null },
       pending: { attention: 'outcome', submittedAt: ago(31), outcomeAt: null },
@@ -224,7 +224,7 @@ describe('how long the fee payer lasts', () => {
     expect(runwayOf(RENT_RESERVE_LAMPORTS - 1n, spend, NOW).days).toBe(0);
   });
 
-  it('takes the first day as a whole one, and is unknown where nothing was spent', () => {
+  it('counts the first day as a whole one, and is unknown where nothing was spent', () => {
     const spend = { lamports: 30_000n, since: NOW - DAY / 24 };
     expect(runwayOf(RENT_RESERVE_LAMPORTS + 60_000n, spend, NOW).days).toBe(2);
     expect(runwayOf(1n, { lamports: 0n, since: null }, NOW)).toEqual({ lamportsPerDay: 0n, days: null });

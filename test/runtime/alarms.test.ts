@@ -53,7 +53,7 @@ describe('a line with an alarm', () => {
     expect(alarms[0]?.details.reason).toHaveLength(500);
   });
 
-  it('takes the reason from its error', () => {
+  it('reads the reason from its error', () => {
     const { logger, alarms } = logging('info');
     logger.fatal({ alarm: 'local_chain_failed', err: new Error('no disk') }, 'the chain failed');
     expect(alarms[0]).toMatchObject({ level: 'fatal', details: { reason: 'no disk' } });

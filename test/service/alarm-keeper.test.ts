@@ -79,7 +79,7 @@ describe('alarms', () => {
     expect(keeper.last()).toMatchObject([{ count: 10_000 }]);
   });
 
-  it('that the store could not take are written once it answers', async () => {
+  it('that the store could not record are written once it answers', async () => {
     const down = {
       async writeNotices() {
         throw new StorageFailure('storage_full', 'full');

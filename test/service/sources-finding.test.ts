@@ -25,7 +25,7 @@ describe('the part sources', () => {
     expect(finding.hint).toMatch(hint);
   });
 
-  it('says who paused a source, and how it goes on', () => {
+  it('says who paused a source, and how to resume it', () => {
     const finding = found({ scotus: paused });
     expect(finding).toMatchObject({ status: 'degraded', code: 'source_paused' });
     expect(finding.reason).toContain('Ann Lee: ticket 4711');

@@ -223,7 +223,7 @@ describe('an observer of calls', () => {
     expect(heard).toEqual([`${first.host} echo failed`, `${second.host} echo ok`]);
   });
 
-  it('tells URLs of one host apart by their place in the list', async () => {
+  it('distinguishes URLs of one host by their place in the list', async () => {
     const server = keep(await openFaultyRpc(null, echo));
     const heard: string[] = [];
     const urls = [`${server.url}?key=one`, `${server.url}?key=two`];

@@ -95,7 +95,7 @@ describe('an open breaker', () => {
 });
 
 describe('the breaker of a process', () => {
-  it('says why and until when, and tells of each change', () => {
+  it('says why and until when, and reports each change', () => {
     let now = NOW;
     const changes: BreakerState[] = [];
     const breaker = createBreaker({ now: () => now }, 'scotus', (state) => changes.push(state));

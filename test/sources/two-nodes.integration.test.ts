@@ -92,7 +92,7 @@ describe.skipIf(!ENGINES.mongo)('two nodes with the same sources', () => {
     return terms.error.details.cache_age_seconds;
   };
 
-  it('looks once for both, and tells each caller once of what a feed and a webhook bring', async () => {
+  it('looks once for both, and reports to each caller once what a feed and a webhook bring', async () => {
     const first = await Promise.all([ask(0), ask(1)]);
     expect(first.map((answer) => answer.case.filing_count)).toEqual([3, 3]);
     expect(lookups()).toBe(1);

@@ -101,7 +101,7 @@ describe('events of other programs', () => {
     await log.check();
   });
 
-  it.each(['id', 'stream', 'text-id'])('that lack a required part (%s) end nothing', async (part) => {
+  it.each(['id', 'stream', 'text-id'])('without a required part (%s) end nothing', async (part) => {
     const start = await log.head();
     await writeBetween();
     await standin.control('POST', `/faults/incomplete?part=${part}&stream=orders-`);

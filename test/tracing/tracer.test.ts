@@ -121,7 +121,7 @@ describe('the sampler', () => {
   });
 });
 
-describe('a collector that does not take spans', () => {
+describe('a collector that does not accept spans', () => {
   it.each(['fail', 'hang'] as const)('by which every call would %s disturbs neither work nor a stop', async (how) => {
     const tracer = await open();
     collector.behave(how);

@@ -52,7 +52,7 @@ describe('CSV', () => {
   it('has a header even without rows', async () =>
     expect(await text()).toBe('text,integer,units,usdc,time,day,flag\r\n'));
 
-  it('quotes what RFC 4180 tells to quote', async () => {
+  it('quotes what RFC 4180 requires to be quoted', async () => {
     expect((await text(row({ text: 'a "b", c\nd' }))).split('\r\n')[1]).toMatch(/^"a ""b"", c\nd",7,/);
   });
 

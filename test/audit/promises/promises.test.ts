@@ -114,7 +114,7 @@ describe('a callback', () => {
     expect((await report()).open[0]?.promisedAt).toBe(at(1));
   });
 
-  it('that was scheduled before the rollback goes on', async () => {
+  it('that was scheduled before the rollback continues', async () => {
     await promise();
     await happened(callback.scheduled);
     await written.write(PAYMENT, at(3), paid.rolledBack);
@@ -122,7 +122,7 @@ describe('a callback', () => {
     expect(await counts()).toMatchObject({ promised: 1, acknowledged: 1, rolledBack: 0 });
   });
 
-  it('that was scheduled although its payment had just been rolled back goes on too', async () => {
+  it('that was scheduled although its payment had just been rolled back continues too', async () => {
     await promise();
     await written.write(PAYMENT, at(2), paid.rolledBack);
     await happened(callback.scheduled);

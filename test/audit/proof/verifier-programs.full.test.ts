@@ -74,7 +74,7 @@ describe('the verifiers', () => {
     expect(both(['log-empty.ndjson']).stdout).not.toContain('WARNING');
   });
 
-  it('take heads and keys that were kept', () => {
+  it('accept heads and keys that were kept', () => {
     const key = keyIn('log-short.ndjson');
     expect(both(['log-short.ndjson', '--key', key, '--head', 'kept-head.txt']).status).toBe(0);
     const cut = both(['log-tail-cut.ndjson', '--head', 'kept-head.txt', '--key', key]);
@@ -85,7 +85,7 @@ describe('the verifiers', () => {
     });
   });
 
-  it('take a head that was saved with other ends of lines', () => {
+  it('accept a head that was saved with other ends of lines', () => {
     const head = join(built, 'head.txt');
     writeFileSync(head, readFileSync(join(vectors, 'kept-head.txt'), 'utf8').trimEnd().replaceAll('\n', '\r\n'));
     expect(both(['log-short.ndjson', '--head', head]).status).toBe(0);

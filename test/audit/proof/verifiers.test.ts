@@ -72,7 +72,7 @@ function python(input: string | Buffer): {
   return { status, stdout, stderr };
 }
 
-describe('input that nobody should send', () => {
+describe('invalid input', () => {
   const long = 'x'.repeat(10 * 1024 * 1024);
 
   it.each([

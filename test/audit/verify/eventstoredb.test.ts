@@ -87,7 +87,7 @@ it('verifies the log in a shared event store, in several batches, without MongoD
   expect(summary).toMatchObject({ events: 606, streams: 4, heads: 1, proven_up_to: { size: 605, events_after: 1 } });
 });
 
-it('finds an event that looks like ours and is broken, and goes on after it', async () => {
+it('finds an event that looks like ours and is broken, and continues after it', async () => {
   const broken = `payment-${'ab'.repeat(32)}`;
   await others.appendToStream(broken, jsonEvent({ type: 'PaymentSettled', data: { amount: '1' } }));
   await write(ONE, ...checks(1));

@@ -110,7 +110,7 @@ it('chains an event as this service chains it, whatever its names are', () => {
   );
 });
 
-it('tells another thread all that is judged', () => {
+it('passes to another thread everything that is judged', () => {
   const { event } = storedEvent({ ...RAW, type: 'LogHeadAnchored' });
   const { recordedAt, schemaVersion, commandId } = METADATA;
   const names = '"operator-x",3,"0b0ad886-ecb1-4d7a-907b-71197f9446ae","LogHeadAnchored"';

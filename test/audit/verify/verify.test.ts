@@ -45,7 +45,7 @@ beforeEach(async () => {
 });
 afterEach(() => log.remove());
 
-describe('a log that nobody changed', () => {
+describe('an unchanged log', () => {
   it('has no breach, and is proven up to its newest head', async () => {
     const verified = await log.verify();
     expect(verified.all).toEqual([]);

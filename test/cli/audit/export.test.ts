@@ -90,7 +90,7 @@ describe('docket audit export', () => {
     expect([code, out.split('\r\n').length]).toEqual([EXIT.ok, 2]);
   });
 
-  it('keeps an existing file, unless told to replace it', async () => {
+  it('keeps an existing file, unless --force is given', async () => {
     const out = file('existing.csv');
     await writeFile(out, 'mine');
     const refused = await audit('payments', '--out', out);

@@ -141,7 +141,7 @@ it('warns of a log without heads', async () => {
   expect(out).toMatch(/\nWARNING: NO HEADS: nothing proves that no stream was removed/);
 });
 
-it('goes on from a checkpoint', async () => {
+it('continues from a checkpoint', async () => {
   const file = join(log.directory, 'audited.sqlite');
   const reads: number[] = [];
   for (const _ of [1, 2]) {

@@ -7,7 +7,7 @@ import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
 import { expect, it } from 'vitest';
 
-it('docket demo --live shows a case that nobody imported', async () => {
+it('docket demo --live shows a case that was not imported', async () => {
   const child = spawn(process.execPath, ['bin/docket.js', 'demo', '--live', '--json'], {
     env: { ...process.env, LOG_LEVEL: 'silent' },
     stdio: ['ignore', 'pipe', 'pipe'],

@@ -41,7 +41,7 @@ describe('docket sources backfill', () => {
     );
   });
 
-  it('says that it cannot tell while the read model is behind the log', async () => {
+  it('reports that the outcome is unknown while the read model is behind the log', async () => {
     const id = await ordered('--courts', 'nysd');
     const { code, out, error } = await backfill('--cancel', id, ...act);
     expect([code, out]).toEqual([EXIT.unavailable, '']);

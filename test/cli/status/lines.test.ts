@@ -213,7 +213,7 @@ describe('docket status', () => {
     ]);
   });
 
-  it('tells silent and dead nodes from running ones, and names processes that are no nodes', () => {
+  it('distinguishes silent and dead nodes from running ones, and names other processes', () => {
     const lines = withStorage({
       nodes: {
         nodes: [

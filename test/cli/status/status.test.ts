@@ -138,7 +138,7 @@ describe('docket status', () => {
     });
   });
 
-  it('does not take the service of another data folder for its own', async () => {
+  it('does not mistake the service of another data folder for its own', async () => {
     await withStorage();
     readiness = { ready: true, data_folder_id: 'another', parts: { chain: { status: 'down', since, reason: 'x' } } };
     const { code, out } = await docket();

@@ -121,7 +121,7 @@ describe('the end of the stream', () => {
     }
   }
 
-  it.each([0, 1, 2, 3, 63, 64, 65, 200])('tells the newest heads after %i of them', async (count) => {
+  it.each([0, 1, 2, 3, 63, 64, 65, 200])('reads the newest heads after %i of them', async (count) => {
     const { log } = oneStream();
     await write(
       log,

@@ -95,7 +95,7 @@ describe('a payment that was released', () => {
 });
 
 describe('a payment that was submitted', () => {
-  it('counts as used: no other caller may present it, and no identifier takes it over', () => {
+  it('counts as used: no other caller may present it, and no identifier can claim it', () => {
     for (const command of [submit, failQuery, takeOver])
       when(...claimed)
         .when(command)

@@ -43,7 +43,7 @@ describe('the queue of due deliveries', () => {
     queue.done('a');
     expect(takeAll(queue, 200)).toEqual([]);
   });
-  it('takes turns among wallets and origins', () => {
+  it('alternates between wallets and origins', () => {
     const queue = queueWith({ ...LIMITS, total: 4 });
     for (let i = 0; i < 9; i++) queue.add(due(`busy ${i}`, { wallet: 'busy' }));
     queue.add(due('lone', { wallet: 'lone', origin: 'elsewhere' }));

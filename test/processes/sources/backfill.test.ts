@@ -80,7 +80,7 @@ describe('a backfill', () => {
     expect(world.looked()).toEqual([active]);
   });
 
-  it('waits for its budget, and goes on with the case that it could not finish', async () => {
+  it('waits for its budget, and continues with the case that it could not finish', async () => {
     const [first = '', second = ''] = numbers(2);
     for (const number of [first, second]) await world.shown('cand', number, { complete: false });
     await order(['cand']);

@@ -70,7 +70,7 @@ describe('one look at a time', () => {
     expect(source.begun).toHaveLength(1);
   });
 
-  it('ends once nobody waits for it; the next one begins after its end', async () => {
+  it('ends once no caller waits for it; the next one begins after its end', async () => {
     const source = new ScriptedSource();
     const desk = world.node([source]);
     const leaving = new AbortController();
@@ -85,7 +85,7 @@ describe('one look at a time', () => {
     expect(await next).toEqual({ look: 'not_found' });
   });
 
-  it('is waited for by other nodes, which take what it has recorded', async () => {
+  it('is waited for by other nodes, which use what it has recorded', async () => {
     const source = new ScriptedSource();
     const { readStore } = world.storage;
     let isRefused: () => void = () => undefined;
@@ -120,7 +120,7 @@ describe('one look at a time', () => {
     await first;
   });
 
-  it('goes on after a process was killed in its middle, once its lease has expired', async () => {
+  it('continues after a process was killed in its middle, once its lease has expired', async () => {
     const { readStore } = world.storage;
     const name = lookLeaseName(CASE);
     const acquiredAt = systemClock.now();

@@ -63,7 +63,7 @@ describe('the standing of a source', () => {
     expect(await recorded()).toEqual([]);
   });
 
-  it('of a node that is gone is corrected by one that goes on reporting', async () => {
+  it('of a node that is gone is corrected by one that keeps reporting', async () => {
     const [gone, staying] = [node(), node()];
     staying.report(rss('working', null));
     await staying.step(clock.now());

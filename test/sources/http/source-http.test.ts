@@ -84,7 +84,7 @@ describe('an answer', () => {
     expect(server.connections()).toBeLessThan(server.requests.length);
   });
 
-  it('to a POST is its redirect, which nobody follows', async () => {
+  it('to a POST is its redirect, which is not followed', async () => {
     const server = await web((_request, response) => response.writeHead(307, { Location: '/elsewhere' }).end());
     const sent = await httpFor([server]).send(get(server.url, { method: 'POST', body: '{}' }));
     expect(fault(sent)).toBe('status 307');
@@ -93,7 +93,7 @@ describe('an answer', () => {
 });
 
 describe('a limit ends', () => {
-  it('a connection that nobody completes', async () => {
+  it('a connection that is never completed', async () => {
     // The server accepts, and never begins its half of TLS.
     const server = await raw(() => undefined);
     const url = server.url.replace('http:', 'https:');

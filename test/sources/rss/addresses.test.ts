@@ -42,7 +42,7 @@ describe('addresses of feeds (docs/design/sources.md#feeds)', () => {
     }
   });
 
-  it('takes a pattern for all courts, and aliases of courts', () => {
+  it('accepts a pattern for all courts, and aliases of courts', () => {
     expect(
       feedsOf(['ilnd', 'cofc'], 'http://127.0.0.1:9/{court}/rss?of={court}')
         .map(({ url }) => url)

@@ -92,7 +92,7 @@ it('reads an application in a capital case, whose applicant has no attorney', ()
   expect(JSON.stringify(snapshot)).not.toMatch(/771204|P\.O|32000/);
 });
 
-it('takes an address of a document only from the Court', () => {
+it('accepts an address of a document only from the Court', () => {
   const entries = [
     'https://evil.example/DocketPDF/25/25-447/1/2_x.pdf',
     'javascript:alert(1)',

@@ -253,7 +253,7 @@ it('an entry of a case that is known only by its alert opens it', async () => {
   ]);
 });
 
-it('what was received while nobody applied, is applied in the order of arrival', async () => {
+it('what was received while no process applied it is applied in the order of arrival', async () => {
   const stream = await knownCase(7_007, '1:26-cv-02407');
   await role.stop();
   const from = sender();
