@@ -1,10 +1,11 @@
 /**
- * Counts promised callbacks while it reads the log once. It remembers only promises to which something may still happen;
- * the rare event about another one (a redelivery, a payment that lands after all) is judged from that promise's streams.
+ * Counts promised callbacks while it reads the log once. It remembers, in a file if they are many, only promises to which
+ * something may still happen; the rare event about another one (a redelivery) is judged from that promise's streams.
  */
 
 import { DELIVERY_EVENTS, type DeliveryEvent, deliveryOf, deliveryStream } from '../../events/delivery.ts';
 import type { DomainEvent } from '../../events/event.ts';
+import { hostSubject, operatorStream } from '../../events/operator.ts';
 import { PAYMENT_STREAM_EVENTS, type PaymentEvent, paymentOf, paymentStream } from '../../events/payment.ts';
 import type { Instant } from '../../runtime/instant.ts';
 import { parseUrl } from '../../runtime/parse-url.ts';
@@ -14,7 +15,9 @@ import { isWithin } from '../export/table.ts';
 import type { ReadableLog } from '../readable-log.ts';
 import { type Counts, countsOf, NO_COUNTS, plusCounts } from './counts.ts';
 import { type OwedCallback, OwedCallbacks } from './owed-callbacks.ts';
+import { isHostAct, type Pause, Pauses } from './pauses.ts';
 import { type CallbackPromise, isUnfinished, standingOf, withDelivery } from './promise.ts';
+import { SpilledMap } from './spilled-map.ts';
 
 export const GROUPINGS = {
   host: ({ origin }: CallbackPromise) => parseUrl(origin)?.host ?? 'unusable',
@@ -29,39 +32,83 @@ export interface PromisesAsked {
   readonly to: Instant | null;
 }
 
+/** A report of any size: close it. */
 export interface PromiseReport {
-  /** By the name of the group. */
-  readonly groups: ReadonlyMap<string, Counts>;
-  /** In the order in which they were promised. */
-  readonly open: readonly CallbackPromise[];
+  readonly total: Counts;
+  readonly groupCount: number;
+  /** By name; days and names sort as text. @param limit 0 for all */
+  groups(limit?: number): Iterable<readonly [string, Counts]>;
+  /** In the order in which they were promised. @param limit 0 for all */
+  open(limit?: number): Iterable<CallbackPromise>;
+  /** Whether attempts of the callback are paused, and by whom. */
+  pauseOf(promise: CallbackPromise): Pause | null;
+  close(): void;
 }
 
-export async function readPromises(log: ReadableLog, asked: PromisesAsked): Promise<PromiseReport> {
-  const book = new PromiseBook(log, asked);
-  for await (const own of ownEvents(log, ['payment-', 'delivery-'])) await book.apply(own);
-  return book.report();
+/** @param mostInMemory how many promises, and how many groups, are held in memory */
+export async function readPromises(
+  log: ReadableLog,
+  asked: PromisesAsked,
+  mostInMemory?: number,
+): Promise<PromiseReport> {
+  const book = new PromiseBook(log, asked, mostInMemory);
+  try {
+    const prefixes = ['payment-', 'delivery-', operatorStream(hostSubject(''))];
+    for await (const own of ownEvents(log, prefixes)) await book.apply(own);
+    return book.report();
+  } catch (error) {
+    book.close();
+    throw error;
+  }
 }
 
 class PromiseBook {
   readonly #log: ReadableLog;
   readonly #asked: PromisesAsked;
-  readonly #groups = new Map<string, Counts>();
-  readonly #unfinished = new Map<string, CallbackPromise>();
+  readonly #groups: SpilledMap<Counts>;
+  readonly #unfinished: SpilledMap<CallbackPromise>;
+  readonly #pauses = new Pauses();
   readonly #owed: OwedCallbacks;
 
-  constructor(log: ReadableLog, asked: PromisesAsked) {
+  constructor(log: ReadableLog, asked: PromisesAsked, mostInMemory?: number) {
     this.#log = log;
     this.#asked = asked;
+    this.#groups = new SpilledMap((name) => name, mostInMemory);
+    // An acknowledged callback with a redelivery to come is unfinished, and not open: those come last.
+    this.#unfinished = new SpilledMap(
+      (_, promise) => `${standingOf(promise).state === 'open' ? 0 : 1} ${promise.promisedAt}`,
+      mostInMemory,
+    );
     this.#owed = new OwedCallbacks(log);
   }
 
   report(): PromiseReport {
-    const open = [...this.#unfinished.values()].filter((promise) => standingOf(promise).state === 'open');
-    return { groups: this.#groups, open };
+    let total = NO_COUNTS;
+    for (const [, counts] of this.#groups.entries()) total = plusCounts(total, counts);
+    const [groups, unfinished, pauses] = [this.#groups, this.#unfinished, this.#pauses];
+    return {
+      total,
+      groupCount: groups.count(),
+      groups: (limit) => groups.entries(limit),
+      *open(limit) {
+        for (const [, promise] of unfinished.entries(limit)) {
+          if (standingOf(promise).state !== 'open') return;
+          yield promise;
+        }
+      },
+      pauseOf: (promise) => pauses.of(promise),
+      close: () => this.close(),
+    };
+  }
+
+  close(): void {
+    this.#groups.close();
+    this.#unfinished.close();
   }
 
   async apply({ recorded, event }: OwnEvent): Promise<void> {
-    if (isDeliveryEvent(event)) await this.#deliveryChanged(recorded, event);
+    if (isHostAct(event)) this.#pauses.apply(event, recorded.metadata.recordedAt);
+    else if (isDeliveryEvent(event)) await this.#deliveryChanged(recorded, event);
     else if (isPaymentEvent(event) && paymentOf(recorded.stream) !== null) await this.#paymentChanged(recorded, event);
   }
 

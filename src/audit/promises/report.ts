@@ -2,7 +2,8 @@
 import { MAX_ATTEMPTS } from '../../commands/delivery/schedule.ts';
 import type { Instant } from '../../runtime/instant.ts';
 import { second } from '../receipts/text.ts';
-import { type Counts, NO_COUNTS, plusCounts } from './counts.ts';
+import type { Counts } from './counts.ts';
+import type { Pause } from './pauses.ts';
 import { type CallbackPromise, type OpenStanding, standingOf } from './promise.ts';
 import { GROUPINGS, type PromiseReport } from './promise-book.ts';
 
@@ -18,16 +19,11 @@ const COLUMNS = [
   ['open', 'open'],
 ] as const satisfies readonly (readonly [keyof Counts, string])[];
 
-export const totalOf = ({ groups }: PromiseReport): Counts =>
-  [...groups.values()].reduce((sum, counts) => plusCounts(sum, counts), NO_COUNTS);
-
-/** Groups by name; days and names sort as text. */
-export const sortedGroups = ({ groups }: PromiseReport): readonly (readonly [string, Counts])[] =>
-  [...groups].sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0));
-
-export function* reportLines(report: PromiseReport, by: string, now: Instant): Iterable<string> {
-  const groups = sortedGroups(report);
-  const width = Math.max(by.length, 'total'.length, ...groups.map(([name]) => name.length));
+/** @param limit of groups, and of open callbacks; 0 for all */
+export function* reportLines(report: PromiseReport, by: string, now: Instant, limit = 0): Iterable<string> {
+  const { total, groupCount } = report;
+  let width = Math.max(by.length, 'total'.length);
+  for (const [name] of report.groups(limit)) width = Math.max(width, name.length);
   const row = (name: string, cells: readonly string[]) =>
     `${name.padEnd(width)}${cells.map((cell, index) => cell.padStart((COLUMNS[index]?.[1].length ?? 0) + 2)).join('')}`;
   const cellsOf = (counts: Counts) => COLUMNS.map(([key]) => String(counts[key]));
@@ -35,33 +31,37 @@ export function* reportLines(report: PromiseReport, by: string, now: Instant): I
     by,
     COLUMNS.map(([, heading]) => heading),
   );
-  for (const [name, counts] of groups) yield row(name, cellsOf(counts));
-  const total = totalOf(report);
+  for (const [name, counts] of report.groups(limit)) yield row(name, cellsOf(counts));
+  if (limit > 0 && groupCount > limit) yield `… and ${groupCount - limit} more, which the total contains; see --limit`;
   yield row('total', cellsOf(total));
   const { given_up, content_withdrawn, url_unusable } = total.failedBecause;
   if (total.failed > 0) {
     yield `\nFailed: ${given_up} given up after the last attempt, ${url_unusable} with an unusable URL, ${content_withdrawn} with withdrawn content.`;
   }
-  if (report.open.length === 0) return;
+  if (total.open === 0) return;
   yield '\nOpen:';
-  for (const promise of report.open) {
+  for (const promise of report.open(limit)) {
     const { promisedAt, deliveryId, rolledBack } = promise;
     const undone = rolledBack ? '; its payment was rolled back' : '';
-    yield `  ${second(promisedAt)}  ${deliveryId}  ${GROUPINGS.host(promise)}  ${reasonOf(openStanding(promise), now)}${undone}`;
+    const reason = reasonOf(openStanding(promise), now, report.pauseOf(promise));
+    yield `  ${second(promisedAt)}  ${deliveryId}  ${GROUPINGS.host(promise)}  ${reason}${undone}`;
   }
+  if (limit > 0 && total.open > limit) yield `  … and ${total.open - limit} more; see --limit`;
 }
 
-/** What an open callback waits for. */
-export function reasonOf(standing: OpenStanding, now: Instant): string {
+/** What an open callback waits for. @param pause of its host */
+export function reasonOf(standing: OpenStanding, now: Instant, pause: Pause | null): string {
+  const paused =
+    pause === null ? '' : `; its host is paused since ${second(pause.since)} by ${pause.by}: ${pause.reason}`;
   switch (standing.why) {
     case 'not_scheduled':
       return `not scheduled since its payment settled at ${second(standing.since)}`;
     case 'waiting':
-      return `attempt ${standing.attempt} of ${MAX_ATTEMPTS} ${standing.dueAt > now ? 'is' : 'was'} due at ${second(standing.dueAt)}`;
+      return `attempt ${standing.attempt} of ${MAX_ATTEMPTS} ${standing.dueAt > now ? 'is' : 'was'} due at ${second(standing.dueAt)}${paused}`;
     case 'under_way':
       return `${standing.redelivery ? 'redelivery' : 'attempt'} ${standing.attempt} is under way since ${second(standing.since)}`;
     case 'redelivery_requested':
-      return `a redelivery was requested at ${second(standing.since)}`;
+      return `a redelivery was requested at ${second(standing.since)}${paused}`;
   }
 }
 
@@ -71,7 +71,7 @@ function openStanding(promise: CallbackPromise): OpenStanding {
   return standing;
 }
 
-export function openJson(promise: CallbackPromise, now: Instant) {
+export function openJson(promise: CallbackPromise, now: Instant, pause: Pause | null) {
   const { deliveryId, requestId, payment, wallet, origin, promisedAt, rolledBack } = promise;
   const standing = openStanding(promise);
   return {
@@ -86,6 +86,7 @@ export function openJson(promise: CallbackPromise, now: Instant) {
     attempt: 'attempt' in standing ? standing.attempt : null,
     since: 'since' in standing ? standing.since : null,
     dueAt: 'dueAt' in standing ? standing.dueAt : null,
-    reason: reasonOf(standing, now),
+    hostPaused: pause,
+    reason: reasonOf(standing, now, pause),
   };
 }

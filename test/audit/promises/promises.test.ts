@@ -4,12 +4,13 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type Counts, countsOf, NO_COUNTS, plusCounts } from '../../../src/audit/promises/counts.ts';
 import { type CallbackPromise, standingOf, withDelivery } from '../../../src/audit/promises/promise.ts';
 import { GROUPINGS, type PromisesAsked, readPromises } from '../../../src/audit/promises/promise-book.ts';
-import { reportLines, totalOf } from '../../../src/audit/promises/report.ts';
+import { reportLines } from '../../../src/audit/promises/report.ts';
 import { isRejection } from '../../../src/commands/decider.ts';
 import { type DeliveryCommand, delivery } from '../../../src/commands/delivery/delivery.ts';
 import { type PaymentCommand, payment as paymentDecider } from '../../../src/commands/payment/payment.ts';
 import { decodeEvent } from '../../../src/events/codec.ts';
 import { type DeliveryEvent, deliveryStream } from '../../../src/events/delivery.ts';
+import { HostPaused, HostResumed, hostSubject, operatorStream } from '../../../src/events/operator.ts';
 import {
   PaymentAuthorized,
   type PaymentEvent,
@@ -53,8 +54,8 @@ const promise = async () => {
   await written.write(PAYMENT, at(1), settling(PaymentSettled, callback.DELIVERY));
 };
 const happened = (...events: readonly DeliveryEvent[]) => written.write(DELIVERY, at(2), ...events);
-const open = async () => (await report()).open.map((one) => standingOf(one));
-const counts = async () => totalOf(await report());
+const open = async () => [...(await report()).open()].map((one) => standingOf(one));
+const counts = async () => (await report()).total;
 
 describe('a callback', () => {
   it('is not promised before its payment has settled, or if it never does', async () => {
@@ -111,7 +112,7 @@ describe('a callback', () => {
     expect(await counts()).toMatchObject({ promised: 1, rolledBack: 1, open: 0 });
     await written.write(PAYMENT, at(3), settling(PaymentSettledLate, callback.DELIVERY));
     expect(await counts()).toMatchObject({ promised: 1, rolledBack: 0, open: 1 });
-    expect((await report()).open[0]?.promisedAt).toBe(at(1));
+    expect([...(await report()).open()][0]?.promisedAt).toBe(at(1));
   });
 
   it('that was scheduled before the rollback continues', async () => {
@@ -142,16 +143,16 @@ describe('the groups', () => {
     ['wallet' as const, { [paid.WALLET]: [2, 1, 1] }],
     ['day' as const, { '2026-06-01': [2, 1, 1] }],
   ])('by %s have what was promised, acknowledged and is open', async (by, expected) => {
-    const found = [...(await report({ by })).groups].map(
+    const found = [...(await report({ by })).groups()].map(
       ([name, { promised, acknowledged, open: left }]) => [name, [promised, acknowledged, left]] as const,
     );
     expect(Object.fromEntries(found)).toEqual(expected);
   });
 
   it('hold only what was promised in the period', async () => {
-    expect(totalOf(await report({ from: at(1), to: at(1) })).promised).toBe(2);
-    expect(totalOf(await report({ to: at(0) }))).toEqual(NO_COUNTS);
-    expect(totalOf(await report({ from: at(2) }))).toEqual(NO_COUNTS);
+    expect((await report({ from: at(1), to: at(1) })).total.promised).toBe(2);
+    expect((await report({ to: at(0) })).total).toEqual(NO_COUNTS);
+    expect((await report({ from: at(2) })).total).toEqual(NO_COUNTS);
   });
 
   it('are shown as a table, with what the open ones wait for', async () => {
@@ -164,6 +165,43 @@ total                    2          1          1         1             1       0
 Open:
   2026-06-01 12:01:00 UTC  ${OTHER}  unusable  not scheduled since its payment settled at 2026-06-01 12:01:00 UTC`);
   });
+});
+
+describe('a paused host', () => {
+  const HOST = operatorStream(hostSubject(callback.ORIGIN));
+  const act = { origin: callback.ORIGIN, by: 'Ann Lee', reason: 'they move' };
+  const lines = async (limit?: number) => [...reportLines(await report(), 'host', at(60), limit)].join('\n');
+
+  it('is named for a callback that waits for an attempt, until it is resumed', async () => {
+    await promise();
+    await happened(callback.scheduled, callback.started(1, START), callback.finished(1, START, START + minutes(3)));
+    await written.write(HOST, at(3), HostPaused.of(act));
+    await written.write(HOST, at(4), HostPaused.of({ ...act, by: 'Ben' }));
+    expect(await lines()).toContain(
+      'attempt 2 of 7 was due at 2026-06-01 12:03:00 UTC; its host is paused since 2026-06-01 12:03:00 UTC by Ann Lee: they move',
+    );
+    const found = await report();
+    const [one] = found.open();
+    expect(found.pauseOf(one!)).toEqual({ since: at(3), by: 'Ann Lee', reason: 'they move' });
+    await written.write(HOST, at(5), HostResumed.of(act));
+    expect(await lines()).not.toContain('paused');
+  });
+
+  it('does not explain a callback that was never scheduled, or another host', async () => {
+    await promise();
+    await written.write(HOST, at(3), HostPaused.of(act));
+    expect(await lines()).not.toContain('paused');
+    await happened(callback.scheduled, callback.started(1, START));
+    expect(await lines()).not.toContain('paused');
+  });
+});
+
+it('shows as many groups and open callbacks as asked for, and how many more there are', async () => {
+  await written.write(PAYMENT, at(0), ...submitted(owed(callback.DELIVERY), owed(OTHER, 'https://other.example')));
+  await written.write(PAYMENT, at(1), settling(PaymentSettled, callback.DELIVERY, OTHER));
+  const text = [...reportLines(await report(), 'host', at(60), 1)].join('\n');
+  expect(text).toMatch(/^host .*\nother\.example .*\n… and 1 more, which the total contains; see --limit\ntotal +2 /);
+  expect(text).toMatch(/\nOpen:\n .*\n {2}… and 1 more; see --limit$/);
 });
 
 type Act =
@@ -206,15 +244,24 @@ describe('whatever happens', () => {
               const group = GROUPINGS[by](one);
               expected.set(group, plusCounts(expected.get(group) ?? NO_COUNTS, countsOf(one)));
             }
-            expect(Object.fromEntries(found.groups)).toEqual(Object.fromEntries(expected));
-            const total = totalOf(found);
+            expect(Object.fromEntries(found.groups())).toEqual(Object.fromEntries(expected));
+            const total = found.total;
             expect(total.acknowledged + total.failed + total.cancelled + total.rolledBack + total.open).toBe(
               total.promised,
             );
             const { given_up, content_withdrawn, url_unusable } = total.failedBecause;
             expect(given_up + content_withdrawn + url_unusable).toBe(total.failed);
-            expect(found.open.length).toBe(total.open);
+            expect([...found.open()].length).toBe(total.open);
             expect(total.attempted).toBeLessThanOrEqual(total.scheduled);
+            // With almost nothing in memory, the report is the same.
+            const spilled = await readPromises(log.log, { ...ALL, by }, 1);
+            expect({ ...spilled, groups: [...spilled.groups()], open: [...spilled.open()] }).toMatchObject({
+              total,
+              groups: [...found.groups()],
+              open: [...found.open()],
+            });
+            expect([...spilled.open(1)]).toEqual([...found.open()].slice(0, 1));
+            spilled.close();
           } finally {
             await log.close();
           }
