@@ -28,9 +28,6 @@ export const readAct = ({ reason, by }: ActOptions): OperatorAct => ({
   by: readBy(by),
 });
 
-/** @throws CliError for a text that is empty or too long */
-export const readReason = (reason: string): string => readText('reason', reason);
-
 /** Who acts; the current user if omitted. @throws CliError for a text that is empty or too long */
 export const readBy = (by: string = userName()): string => readText('by', by);
 

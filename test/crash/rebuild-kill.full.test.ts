@@ -49,7 +49,7 @@ it.skipIf(!existsSync(join(ROOT, 'dist/cli/main.js')))(
       let kills = 0;
       while (kills < KILLS) {
         const killAt = String(Math.floor((EVENTS * (kills + 1)) / (KILLS + 2))).padStart(20, '0');
-        const rebuild = start(directory, 'rebuild', NAME, '--max-rate', SLOWLY);
+        const rebuild = start(directory, 'rebuild', NAME, '--reason', 'a test', '--max-rate', SLOWLY);
         const exited = ended(rebuild);
         while (((await storage.readStore.progress(NAME, 2))?.position ?? '') < killAt && rebuild.exitCode === null) {
           await delay(5);
@@ -59,7 +59,7 @@ it.skipIf(!existsSync(join(ROOT, 'dist/cli/main.js')))(
         await exited;
         kills++;
       }
-      expect(await ended(start(directory, 'rebuild', NAME, '--max-rate', '100000000'))).toBe(0);
+      expect(await ended(start(directory, 'rebuild', NAME, '--reason', 'a test', '--max-rate', '100000000'))).toBe(0);
       const { out, code } = await output(start(directory, 'verify', NAME, '--json'));
       expect({ ...JSON.parse(out), code }).toMatchObject({ from: 1, to: 2, differences: 0, code: 0 });
       expect(JSON.parse(out).documents).toBeGreaterThan(0);

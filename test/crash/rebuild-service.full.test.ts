@@ -62,7 +62,7 @@ function sell(): () => Promise<readonly number[]> {
 
 it('removes no answer', async () => {
   onTestFailed(() => console.error(service.output()));
-  expect((await projections('rebuild', 'cases', '--max-rate', '1', '--detach')).code).toBe(0);
+  expect((await projections('rebuild', 'cases', '--reason', 'a test', '--max-rate', '1', '--detach')).code).toBe(0);
   await until('the service builds', async () => (await status()).building?.position !== null);
   await service.kill();
   service = await startService(stage);

@@ -40,7 +40,7 @@ const recordedMoves = async () =>
     ({ type }) => type === GenerationActivated.type,
   );
 const built = async () => {
-  expect((await world.run('rebuild', 'ledger')).code).toBe(0);
+  expect((await world.run('rebuild', 'ledger', '--reason', 'a test')).code).toBe(0);
 };
 
 describe('a swap that was recorded by a process that then died', () => {
@@ -91,7 +91,7 @@ describe('a swap that was recorded by a process that then died', () => {
     await built();
     await recordOnly();
     expect(await world.storage.readStore.activeGeneration('ledger')).toBe(1);
-    await world.run('swap', 'ledger');
+    await world.run('swap', 'ledger', '--reason', 'a test');
     expect(await world.storage.readStore.activeGeneration('ledger')).toBe(2);
     expect(await recordedMoves()).toHaveLength(1);
   });
@@ -152,7 +152,7 @@ describe('on two nodes', () => {
     await world.write('a', '1');
     const nodes = [await world.node(), await world.node()];
     await built();
-    expect((await world.run('swap', 'ledger')).code).toBe(0);
+    expect((await world.run('swap', 'ledger', '--reason', 'a test')).code).toBe(0);
     const position = await world.write('a', '2');
     for (const { runner } of nodes) expect(await runner.waitFor('ledger', position, LONG_MS)).toBe(true);
     expect(await world.seen('a')).toEqual(['1', '2']);
@@ -168,7 +168,7 @@ describe('on two nodes', () => {
     await first.stop();
     await world.write('a', '2');
     await until(async () => expect(await world.seen('a', 2)).toEqual(['1', '2']));
-    expect((await world.run('swap', 'ledger')).code).toBe(0);
+    expect((await world.run('swap', 'ledger', '--reason', 'a test')).code).toBe(0);
   });
 });
 
@@ -176,7 +176,12 @@ it('of two operators who swap at once, one does', async () => {
   await world.write('a', '1');
   await world.node();
   await built();
-  const codes = (await Promise.all([world.run('swap', 'ledger'), world.run('swap', 'ledger')])).map(({ code }) => code);
+  const codes = (
+    await Promise.all([
+      world.run('swap', 'ledger', '--reason', 'a test'),
+      world.run('swap', 'ledger', '--reason', 'a test'),
+    ])
+  ).map(({ code }) => code);
   expect(codes.sort()).toEqual([0, 1]);
   expect(await recordedMoves()).toHaveLength(1);
   expect(await world.storage.readStore.generationPointer('ledger')).toEqual({ active: 2, next: null });
@@ -188,7 +193,7 @@ it('a swap to a generation that is halted is refused, and leaves no mark', async
   await built();
   const poison = await world.write('b', POISON);
   await until(async () => expect((await world.report()).building?.halt?.position).toBe(poison));
-  const refused = await world.run('swap', 'ledger');
+  const refused = await world.run('swap', 'ledger', '--reason', 'a test');
   expect(refused).toMatchObject({ code: 1, err: expect.stringContaining(`--position ${poison}`) });
   expect(await world.storage.readStore.generationPointer('ledger')).toEqual({ active: 1, next: null });
 });
@@ -220,28 +225,28 @@ it('the mark of a swap whose process died is cleared', async () => {
 it('a command drops no generation, however short its own grace period: the service decides', async () => {
   await world.write('a', '1');
   await built();
-  expect((await world.run('swap', 'ledger')).code).toBe(0);
+  expect((await world.run('swap', 'ledger', '--reason', 'a test')).code).toBe(0);
   const ports = { ...world.storage, clock: systemClock, owner: 'a shell', graceMs: 0 };
   expect([...(await keepGenerations(ports, ledger())).roles]).toEqual([
     [2, 'active'],
     [1, 'previous'],
   ]);
-  expect((await world.run('rollback', 'ledger')).code).toBe(0);
+  expect((await world.run('rollback', 'ledger', '--reason', 'a test')).code).toBe(0);
 });
 
 it('a swap that is made ends the pace of its rebuild', async () => {
   await world.write('a', '1');
   await world.node();
-  expect((await world.run('rebuild', 'ledger', '--max-rate', '5000')).code).toBe(0);
+  expect((await world.run('rebuild', 'ledger', '--reason', 'a test', '--max-rate', '5000')).code).toBe(0);
   expect(await readPace(world.storage.readStore, 'ledger')).toBe(5_000);
-  expect((await world.run('swap', 'ledger')).code).toBe(0);
+  expect((await world.run('swap', 'ledger', '--reason', 'a test')).code).toBe(0);
   expect(await readPace(world.storage.readStore, 'ledger')).toBeNull();
 });
 
 it('a generation is not dropped while an operator moves readers, maybe back to it', async () => {
   await world.write('a', '1');
   await built();
-  expect((await world.run('swap', 'ledger')).code).toBe(0);
+  expect((await world.run('swap', 'ledger', '--reason', 'a test')).code).toBe(0);
   const { readStore } = world.storage;
   const service = { ...keeperPorts(), graceMs: 0, retires: true };
   const lease = await readStore.acquireLease(swapLease('ledger'), 'a rollback', systemClock.now(), 60_000_000);
@@ -253,7 +258,7 @@ it('a generation is not dropped while an operator moves readers, maybe back to i
 it('a projection whose acts cannot be read keeps no other from being kept in order', async () => {
   await world.write('a', '1');
   await built();
-  expect((await world.run('swap', 'ledger')).code).toBe(0);
+  expect((await world.run('swap', 'ledger', '--reason', 'a test')).code).toBe(0);
   const { log } = world.storage;
   const unreadable = { ...ledger(), name: 'unreadable' };
   const read = async (stream: string) => {
@@ -293,12 +298,12 @@ it('a generation is dropped by record after its grace period', async () => {
   await world.write('a', '1');
   const node = await world.node();
   await built();
-  expect((await world.run('swap', 'ledger')).code).toBe(0);
+  expect((await world.run('swap', 'ledger', '--reason', 'a test')).code).toBe(0);
   expect((await readGenerations(world.storage, 'ledger')).prepared).toEqual([1, 2]);
   await node.stop();
   await world.node({ graceMs: 0 });
   await until(async () => expect(await world.storage.readStore.generations('ledger')).toEqual([2]));
   const last = (await world.storage.log.read(operatorStream(projectionSubject('ledger')))).at(-1);
   expect(last).toMatchObject({ type: 'GenerationRetired', data: { generation: 1, by: 'service' } });
-  expect(await world.run('rollback', 'ledger')).toMatchObject({ code: 1 });
+  expect(await world.run('rollback', 'ledger', '--reason', 'a test')).toMatchObject({ code: 1 });
 });

@@ -6,19 +6,13 @@ import { type Moved, type MovePorts, type MoveRejection, rollback, swap } from '
 import type { Projection } from '../../projections/projection.ts';
 import type { Storage } from '../../storage/storage.ts';
 import { type CliContext, CliError, EXIT, FoundWrong, note, print, printJson } from '../command.ts';
+import { type ActOptions, withActOptions } from '../operator-act.ts';
 import { withStorage } from '../service-storage.ts';
 import { count } from './lines.ts';
 import { noRebuild } from './rebuild.ts';
-import {
-  type OptionalActOptions,
-  operatorPorts,
-  type ProjectionsSetup,
-  projectionNamed,
-  untilFolded,
-  whileFolding,
-} from './work.ts';
+import { operatorPorts, type ProjectionsSetup, projectionNamed, untilFolded, whileFolding } from './work.ts';
 
-interface MoveOptions extends OptionalActOptions {
+interface MoveOptions extends ActOptions {
   readonly sample: string;
   readonly acceptDifferences?: true;
   readonly json?: true;
@@ -28,10 +22,6 @@ const SAMPLE = '5';
 const PROGRESS_MS = 5_000;
 
 export function addMoveCommands(group: Command, context: CliContext, setup: ProjectionsSetup): void {
-  const withAct = (command: Command) =>
-    command
-      .option('--reason <text>', 'why; recorded in the log')
-      .option('--by <name>', 'who decided it; recorded (default: the current user)');
   group
     .command('verify')
     .description('Compare the generation that is being built with the one that readers see, document by document.')
@@ -51,10 +41,10 @@ Examples:
     .action((name: string, options: MoveOptions) =>
       withStorage(setup.open, context, (storage) => verify(setup, storage, context, name, options)),
     );
-  withAct(group.command('swap'))
+  withActOptions(group.command('swap'))
     .description('Make readers see the generation that was built. Refused while it is behind or differs.')
     .argument('<name>', 'the projection')
-    .option('--accept-differences', 'swap although documents differ; needs --reason')
+    .option('--accept-differences', 'swap although documents differ; say in --reason why that is right')
     .option('--sample <count>', 'how many differing documents to show', SAMPLE)
     .option('--json', 'one JSON object')
     .addHelpText(
@@ -64,13 +54,13 @@ Runs the verification first. One pointer moves, so every answer comes from one g
 follows the log for 24 hours (PROJECTION_GRACE_HOURS), and \`rollback\` returns to it.
 
 Examples:
-  $ docket projections swap cases
+  $ docket projections swap cases --reason "the new rules are right"
   $ docket projections swap cases --accept-differences --reason "the new fold adds the judge"`,
     )
     .action((name: string, options: MoveOptions) =>
       withStorage(setup.open, context, (storage) => swapReaders(setup, storage, context, name, options)),
     );
-  withAct(group.command('rollback'))
+  withActOptions(group.command('rollback'))
     .description('Make readers see the generation before the last swap again.')
     .argument('<name>', 'the projection')
     .option('--json', 'one JSON object')
@@ -90,7 +80,7 @@ async function verify(
   const { haltStandsMs } = setup;
   const projection = projectionNamed(setup.projections, name);
   const sample = readSample(options.sample);
-  const ports = operatorPorts(setup, context, storage, projection, {}, 'verify');
+  const ports = operatorPorts(setup, context, storage, projection, { reason: 'verify' });
   const { pointer, acts, roles } = await keepGenerations(ports, projection);
   const other = acts.building?.generation ?? [...roles].find(([, role]) => role === 'previous')?.[0];
   if (other === undefined) throw noRebuild(name);
@@ -120,13 +110,7 @@ async function swapReaders(
   const projection = projectionNamed(setup.projections, name);
   const sample = readSample(options.sample);
   const acceptDifferences = options.acceptDifferences === true;
-  if (acceptDifferences && options.reason === undefined) {
-    throw new CliError(
-      '--accept-differences needs a reason.',
-      'Say why the differences are right, e.g. --reason "the new fold adds the judge"; it is recorded.',
-    );
-  }
-  const ports = movePorts(setup, context, storage, projection, options, 'docket projections swap');
+  const ports = movePorts(setup, context, storage, projection, options);
   const compared = progressTo(context, name);
   const outcome = await whileFolding(storage, projection, 'all', () =>
     swap(ports, { acceptDifferences, sample, compared }),
@@ -152,7 +136,7 @@ async function rollbackReaders(
   options: MoveOptions,
 ): Promise<void> {
   const projection = projectionNamed(setup.projections, name);
-  const ports = movePorts(setup, context, storage, projection, options, 'docket projections rollback');
+  const ports = movePorts(setup, context, storage, projection, options);
   const outcome = await whileFolding(storage, projection, 'all', () => rollback(ports));
   if ('rejected' in outcome) throw refused(name, outcome.rejected);
   printMoved(context, projection, outcome, options);
@@ -168,7 +152,7 @@ function printMoved(context: CliContext, { name }: Projection, { from, to, compa
     context,
     `Readers of ${name} see generation ${to} from now on; generation ${from} is kept for its grace period.`,
   );
-  if (comparison) print(context, `To return: docket projections rollback ${name}`);
+  if (comparison) print(context, `To return: docket projections rollback ${name} --reason "…"`);
 }
 
 const movePorts = (
@@ -176,10 +160,9 @@ const movePorts = (
   context: CliContext,
   storage: Storage,
   projection: Projection,
-  options: OptionalActOptions,
-  act: string,
+  options: ActOptions,
 ): MovePorts => ({
-  ...operatorPorts(setup, context, storage, projection, options, act),
+  ...operatorPorts(setup, context, storage, projection, options),
   untilFolded: (generations, position) =>
     untilFolded(storage, projection.name, generations, position, setup.haltStandsMs),
 });
@@ -226,7 +209,7 @@ function differ(
   return new FoundWrong(
     `${consequence}${count(differences)} documents of ${name} differ ${between}.`,
     isKept
-      ? `Generation ${to} was seen before. Either may be wrong: docket projections rebuild ${name} builds a third.`
+      ? `Generation ${to} was seen before. Either may be wrong: docket projections rebuild ${name} --reason "…" builds a third.`
       : `If they should differ: ${accept}`,
   );
 }

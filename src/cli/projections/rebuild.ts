@@ -10,6 +10,7 @@ import { systemClock } from '../../runtime/instant.ts';
 import { pause } from '../../runtime/pause.ts';
 import type { Storage } from '../../storage/storage.ts';
 import { type CliContext, CliError, EXIT, note, print, printJson } from '../command.ts';
+import { type ActOptions, withActOptions } from '../operator-act.ts';
 import { withStorage } from '../service-storage.ts';
 import { whenStopped } from '../when-stopped.ts';
 import { count, rebuildJson } from './lines.ts';
@@ -19,26 +20,20 @@ import {
   haltedError,
   isFolded,
   NO_PROGRESS_MS,
-  type OptionalActOptions,
   operatorPorts,
   type ProjectionsSetup,
   projectionNamed,
   whileFolding,
 } from './work.ts';
 
-interface RebuildOptions extends OptionalActOptions {
+interface RebuildOptions extends ActOptions {
   readonly maxRate?: string;
   readonly detach?: true;
   readonly json?: true;
 }
 
-const withOptionalAct = (command: Command): Command =>
-  command
-    .option('--reason <text>', 'why; recorded in the log')
-    .option('--by <name>', 'who decided it; recorded (default: the current user)');
-
 export function addRebuildCommands(group: Command, context: CliContext, setup: ProjectionsSetup): void {
-  withOptionalAct(group.command('rebuild'))
+  withActOptions(group.command('rebuild'))
     .description('Build a new generation beside the one that readers see, from the whole log.')
     .argument('<name>', 'the projection')
     .option('--max-rate <events>', 'most events a second; default: as fast as the service allows')
@@ -48,13 +43,13 @@ export function addRebuildCommands(group: Command, context: CliContext, setup: P
       'after',
       `
 The running service builds it in the background and yields to callers; this command shows the progress, and Ctrl-C leaves
-the work running. Without a service this command does the work: if it is interrupted, run it again to continue. Answers
-come from the present generation until \`docket projections swap\`.
+the work running. Without a service this command does the work: if it is interrupted, run it again to continue (the first
+reason is the one on record). Answers come from the present generation until \`docket projections swap\`.
 
 Examples:
   $ docket projections rebuild cases --reason "new rules for filing types"
-  $ docket projections rebuild cases --max-rate 5000
-  $ docket projections rebuild cases --detach`,
+  $ docket projections rebuild cases --reason "new rules" --max-rate 5000
+  $ docket projections rebuild cases --reason "new rules" --detach`,
     )
     .action((name: string, options: RebuildOptions) =>
       withStorage(setup.open, context, (storage) => rebuild(setup, storage, context, name, options)),
@@ -83,7 +78,7 @@ Examples:
           );
       }),
     );
-  withOptionalAct(group.command('cancel'))
+  withActOptions(group.command('cancel'))
     .description('Drop the generation that is being built. Readers have not seen it.')
     .argument('<name>', 'the projection')
     .option('--json', 'one JSON object')
@@ -103,7 +98,7 @@ async function rebuild(
   const { projections, haltStandsMs = HALT_STANDS_MS } = setup;
   const projection = projectionNamed(projections, name);
   const maxRate = options.maxRate === undefined ? null : readRate(options.maxRate);
-  const ports = operatorPorts(setup, context, storage, projection, options, 'docket projections rebuild');
+  const ports = operatorPorts(setup, context, storage, projection, options);
   const { pointer, prepared, acts } = await keepGenerations(ports, projection);
   const isServed = await isFolded(storage, name, pointer.active);
   if (options.detach && !isServed) {
@@ -146,7 +141,7 @@ async function rebuild(
   if (options.json) printJson(context, { projection: name, ...rebuildJson(built) });
   else {
     print(context, `Generation ${built.generation} of ${name} is built: ${count(built.folded)} events folded.`);
-    print(context, `Next: docket projections verify ${name}, then docket projections swap ${name}`);
+    print(context, `Next: docket projections verify ${name}, then docket projections swap ${name} --reason "…"`);
   }
 }
 
@@ -154,7 +149,7 @@ const runsAlready = (name: string, generation?: number): CliError =>
   new CliError(
     `A rebuild of ${name} runs already${generation === undefined ? '' : ` (generation ${generation})`}.`,
     `Follow it with docket projections status ${name}, change its speed with docket projections pace ${name}, or drop it ` +
-      `with docket projections cancel ${name}.`,
+      `with docket projections cancel ${name} --reason "…".`,
     EXIT.found,
   );
 
@@ -212,14 +207,16 @@ const endedMeanwhile = (name: string): CliError =>
 const notMoving = (name: string, percent: number): CliError =>
   new CliError(
     `The rebuild of ${name} has not moved from ${percent}% for ${NO_PROGRESS_MS / 1000} s: the service is stopped or waits for something.`,
-    `See docket status. Without a service, docket projections rebuild ${name} continues.`,
+    `See docket status. Without a service, docket projections rebuild ${name} --reason "…" continues.`,
     EXIT.unavailable,
   );
 
 const interrupted = (name: string, percent: number, isServed: boolean): CliError =>
   new CliError(
     isServed ? `Left at ${percent}%; the service goes on.` : `Stopped at ${percent}%.`,
-    isServed ? `Follow it with docket projections status ${name}.` : `To continue: docket projections rebuild ${name}`,
+    isServed
+      ? `Follow it with docket projections status ${name}.`
+      : `To continue: docket projections rebuild ${name} --reason "…"`,
     EXIT.found,
   );
 
@@ -231,7 +228,7 @@ async function cancel(
   options: RebuildOptions,
 ): Promise<void> {
   const projection = projectionNamed(setup.projections, name);
-  const ports = operatorPorts(setup, context, storage, projection, options, 'docket projections cancel');
+  const ports = operatorPorts(setup, context, storage, projection, options);
   const generation = await buildingOf(storage, projection);
   const decided = await decide(ports, { type: 'CancelRebuild' });
   if ('rejected' in decided) throw noRebuild(name);
@@ -253,7 +250,7 @@ async function buildingOf(storage: Storage, { name }: Projection): Promise<numbe
 export const noRebuild = (name: string): CliError =>
   new CliError(
     `No generation of ${name} is being built.`,
-    `Start one with docket projections rebuild ${name}.`,
+    `Start one with docket projections rebuild ${name} --reason "…".`,
     EXIT.found,
   );
 

@@ -42,7 +42,7 @@ async function skip(
   const { open, projections } = setup;
   const projection = projectionNamed(projections, name);
   await withStorage(open, context, async (storage) => {
-    const ports = operatorPorts(setup, context, storage, projection, { reason, ...(by !== undefined && { by }) }, '');
+    const ports = operatorPorts(setup, context, storage, projection, { reason, ...(by !== undefined && { by }) });
     const [report] = await projectionReports({ ...storage, projections: [projection], clock: systemClock });
     const halts = [report?.active.halt, report?.building?.halt, report?.previous?.halt].filter((halt) => !!halt);
     const halt = halts.find((one) => samePosition(one.position, position));

@@ -12,7 +12,7 @@ import type { Position } from '../../storage/event-log.ts';
 import { leaseOwner, partOf } from '../../storage/lease-owner.ts';
 import type { Storage } from '../../storage/storage.ts';
 import { type CliContext, CliError, EXIT } from '../command.ts';
-import { actContext, readBy, readReason } from '../operator-act.ts';
+import { type ActOptions, actContext, readAct } from '../operator-act.ts';
 
 export interface ProjectionsSetup {
   readonly open: (environment: NodeJS.ProcessEnv) => Promise<Storage>;
@@ -21,11 +21,6 @@ export interface ProjectionsSetup {
   readonly graceMs: (environment: NodeJS.ProcessEnv) => number;
   /** How long a recorded halt may be over already: whoever folds now finds out within this time. */
   readonly haltStandsMs?: number;
-}
-
-export interface OptionalActOptions {
-  readonly reason?: string;
-  readonly by?: string;
 }
 
 /** @throws CliError that names the nearest one */
@@ -40,21 +35,19 @@ export function projectionNamed(projections: readonly Projection[], name: string
   );
 }
 
-/** Who acts, on which projection. @param act what the reason says if none is given */
+/** Who acts, on which projection. @throws CliError for a reason or a name that is empty or too long */
 export const operatorPorts = (
   { graceMs }: Pick<ProjectionsSetup, 'graceMs'>,
   { environment }: Pick<CliContext, 'environment'>,
   storage: Storage,
   projection: Projection,
-  { reason, by }: OptionalActOptions,
-  act: string,
+  act: ActOptions,
 ): OperatorPorts => ({
   ...{ log: storage.log, readStore: storage.readStore, clock: systemClock, owner: leaseOwner() },
   graceMs: graceMs(environment),
   projection,
   context: actContext(),
-  by: readBy(by),
-  reason: readReason(reason ?? act),
+  ...readAct(act),
 });
 
 /** Whether another process folds a generation now. */

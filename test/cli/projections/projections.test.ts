@@ -62,7 +62,7 @@ describe.each([['with a service', true] as const, ['without a service', false] a
     });
     expect(await world.seen('a')).toEqual(['1', '2', '3']);
 
-    expect((await world.run('rollback', 'ledger')).code).toBe(0);
+    expect((await world.run('rollback', 'ledger', '--reason', 'a test')).code).toBe(0);
     expect(await world.report()).toMatchObject({ active: { generation: 1 }, previous: { generation: 2 } });
     expect(await acts()).toEqual(['RebuildStarted', 'GenerationActivated', 'GenerationActivated']);
     const [rebuilt] = await world.storage.log.read(operatorStream(projectionSubject('ledger')));
@@ -73,7 +73,7 @@ describe.each([['with a service', true] as const, ['without a service', false] a
     await world.write('a', '1');
     await start();
     world.foldAs(wordier());
-    expect((await world.run('rebuild', 'ledger')).code).toBe(0);
+    expect((await world.run('rebuild', 'ledger', '--reason', 'a test')).code).toBe(0);
     // The rebuild of a service that runs is folded by its own code; so damage the new generation itself.
     const position = (await world.storage.log.head()) ?? '';
     await world.storage.readStore.commit({
@@ -85,7 +85,7 @@ describe.each([['with a service', true] as const, ['without a service', false] a
         { collection: 'ledger-cases', id: 'invented', document: { entries: [], size: 0 }, position },
       ],
     });
-    const refused = await world.run('swap', 'ledger', '--json');
+    const refused = await world.run('swap', 'ledger', '--reason', 'a test', '--json');
     expect(refused.code).toBe(1);
     expect(json(refused.out)).toMatchObject({ swapped: false, differences: served ? 2 : 3 });
     expect(json(refused.out).sample).toEqual(
@@ -102,7 +102,6 @@ describe.each([['with a service', true] as const, ['without a service', false] a
     expect(await world.report()).toMatchObject({ active: { generation: 1 }, building: { generation: 2 } });
     expect((await world.storage.readStore.generationPointer('ledger')).next).toBeNull();
 
-    expect((await world.run('swap', 'ledger', '--accept-differences')).err).toContain('--reason');
     expect((await world.run('swap', 'ledger', '--accept-differences', '--reason', 'they are right')).code).toBe(0);
     expect(await world.seen('a')).toEqual(['other']);
     const activated = (await world.storage.log.read(operatorStream(projectionSubject('ledger')))).at(-1);
@@ -115,7 +114,7 @@ describe.each([['with a service', true] as const, ['without a service', false] a
     // Live events that the present generation has skipped before are skipped by a rebuild too, so poison comes later.
     const poison = await world.write('b', POISON);
     await world.write('a', '2');
-    const halted = await world.run('rebuild', 'ledger');
+    const halted = await world.run('rebuild', 'ledger', '--reason', 'a test');
     expect(halted.code).toBe(1);
     expect(halted.err).toContain(`docket projections skip ledger --position ${poison} --reason "…"`);
     expect((await world.run('status', 'ledger')).out).toContain(`--position ${poison}`);
@@ -123,7 +122,7 @@ describe.each([['with a service', true] as const, ['without a service', false] a
     const wrong = await world.run('skip', 'ledger', '--position', '1~', '--reason', 'a test');
     expect(wrong).toMatchObject({ code: 1, err: expect.stringContaining(`at ${poison}`) });
     expect((await world.run('skip', 'ledger', '--position', poison, '--reason', 'a test')).code).toBe(0);
-    if (!served) expect((await world.run('rebuild', 'ledger')).code).toBe(0);
+    if (!served) expect((await world.run('rebuild', 'ledger', '--reason', 'a test')).code).toBe(0);
     await until(async () =>
       expect((await world.report()).building).toMatchObject({ halt: null, percent: 100, skipped: 1 }),
     );
@@ -136,11 +135,11 @@ describe.each([['with a service', true] as const, ['without a service', false] a
   it('a rebuild that is cancelled leaves nothing behind', async () => {
     await world.write('a', '1');
     await start();
-    expect((await world.run('rebuild', 'ledger')).code).toBe(0);
+    expect((await world.run('rebuild', 'ledger', '--reason', 'a test')).code).toBe(0);
     expect((await world.run('cancel', 'ledger', '--reason', 'a test')).code).toBe(0);
     await until(async () => expect(await world.storage.readStore.generations('ledger')).toEqual([1]));
     expect(await world.seen('a')).toEqual(['1']);
-    expect((await world.run('rebuild', 'ledger', '--json')).code).toBe(0);
+    expect((await world.run('rebuild', 'ledger', '--reason', 'a test', '--json')).code).toBe(0);
     expect(await world.report()).toMatchObject({ building: { generation: 3 } });
   });
 });
@@ -153,23 +152,32 @@ describe('is refused, with what to do instead', () => {
   it('a second rebuild, while a service builds the first', async () => {
     await world.write('a', '1');
     await world.node();
-    expect((await world.run('rebuild', 'ledger', '--detach')).code).toBe(0);
-    const second = await world.run('rebuild', 'ledger');
+    expect((await world.run('rebuild', 'ledger', '--reason', 'a test', '--detach')).code).toBe(0);
+    const second = await world.run('rebuild', 'ledger', '--reason', 'a test');
     expect(second).toMatchObject({ code: 1, err: expect.stringContaining('docket projections pace ledger') });
     expect(await acts()).toEqual(['RebuildStarted']);
   });
+  it.each(['rebuild', 'swap', 'rollback', 'cancel'])('a %s without a reason', async (act) => {
+    await expect(world.run(act, 'ledger')).rejects.toThrow(/required option '--reason <text>'/);
+    expect(await world.run(act, 'ledger', '--reason', ' ')).toMatchObject({ code: 2 });
+    expect(await acts()).toEqual([]);
+  });
   it('a rebuild that nobody would make', async () => {
-    expect(await world.run('rebuild', 'ledger', '--detach')).toMatchObject({ code: 3 });
+    expect(await world.run('rebuild', 'ledger', '--reason', 'a test', '--detach')).toMatchObject({ code: 3 });
     expect(await acts()).toEqual([]);
   });
   it('a swap, a verification, a pace and a cancellation without a rebuild; a rollback without a swap', async () => {
     await world.write('a', '1');
-    for (const words of [['swap'], ['verify'], ['cancel'], ['pace', '--max-rate', '5']]) {
+    const why = ['--reason', 'a test'];
+    for (const words of [['swap', ...why], ['verify'], ['cancel', ...why], ['pace', '--max-rate', '5']]) {
       const [name = '', ...rest] = words;
       const refused = await world.run(name, 'ledger', ...rest);
       expect(refused).toMatchObject({ code: 1, err: expect.stringContaining('docket projections rebuild ledger') });
     }
-    expect(await world.run('rollback', 'ledger')).toMatchObject({ code: 1, err: expect.stringContaining('return to') });
+    expect(await world.run('rollback', 'ledger', '--reason', 'a test')).toMatchObject({
+      code: 1,
+      err: expect.stringContaining('return to'),
+    });
     expect(await acts()).toEqual([]);
   });
   it('a skip where nothing is halted', async () => {
@@ -178,14 +186,14 @@ describe('is refused, with what to do instead', () => {
     expect(refused).toMatchObject({ code: 1, err: expect.stringContaining('not halted') });
   });
   it.each(['0', '-1', 'fast', '1e9'])('a rate of %s', async (rate) => {
-    expect(await world.run('rebuild', 'ledger', `--max-rate=${rate}`)).toMatchObject({ code: 2 });
+    expect(await world.run('rebuild', 'ledger', '--reason', 'a test', `--max-rate=${rate}`)).toMatchObject({ code: 2 });
   });
 });
 
 it('lists every projection with its lag and what is beside it', async () => {
   await world.write('a', '1');
   await world.node();
-  expect((await world.run('rebuild', 'ledger')).code).toBe(0);
+  expect((await world.run('rebuild', 'ledger', '--reason', 'a test')).code).toBe(0);
   const [header, row] = (await world.run('list')).out.split('\n');
   expect(header).toMatch(/^PROJECTION +GEN +STATE +BEHIND/);
   expect(row).toMatch(/^ledger +1 +current +0 +0 s +\d+ s ago +2 +\S+ +building 2 \(built\)$/);
