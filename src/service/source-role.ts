@@ -14,6 +14,7 @@ import { alertCoverage, anyCoverage } from '../processes/sources/alert-coverage.
 import { createBackfill } from '../processes/sources/backfill.ts';
 import { type Coverage, feedCoverage } from '../processes/sources/feed-coverage.ts';
 import { createFeeds, type Feeds, type FeedsPorts } from '../processes/sources/feeds.ts';
+import { createLastFeedLook, type LastFeedLook } from '../processes/sources/last-feed-look.ts';
 import { createRefresh, type Refresh } from '../processes/sources/refresh.ts';
 import { createSourceCases } from '../processes/sources/source-cases.ts';
 import { createSourceDesk, type RunningDesk } from '../processes/sources/source-desk.ts';
@@ -25,6 +26,7 @@ import { createCaseWatch } from '../processes/sources/watch.ts';
 import { cases } from '../projections/cases.ts';
 import { createFreshness } from '../projections/freshness.ts';
 import type { ProjectionRunner } from '../projections/runner.ts';
+import { SOURCE_RECORDS } from '../projections/source-records.ts';
 import { WATCHED_CASES } from '../projections/watched-cases.ts';
 import type { Clock, Micros } from '../runtime/instant.ts';
 import { untilAborted } from '../runtime/on-abort.ts';
@@ -125,6 +127,10 @@ export function startSourceRole(options: SourceRoleOptions): SourceRole {
     await Promise.race([pauses.ready, untilAborted(signal)]);
     if (!signal.aborted) await run(signal);
   };
+  const freshnessOf = (projection: string) => createFreshness({ log, runner: options.runner, projection });
+  // Which cases are watched is read from both.
+  const freshness = [cases.name, WATCHED_CASES].map(freshnessOf);
+  const lastLook = createLastFeedLook({ readStore, clock, freshness: [...freshness, freshnessOf(SOURCE_RECORDS)] });
   const { budgets } = askable;
   metrics.watchSources(
     sourceGauges({
@@ -136,7 +142,7 @@ export function startSourceRole(options: SourceRoleOptions): SourceRole {
     }),
   );
   const running: Promise<unknown>[] = [pauses.run(signal), standings.run(signal)];
-  const feeds = openFeeds(options, { http: httpOf('rss'), ingest, pauses, standings });
+  const feeds = openFeeds(options, { http: httpOf('rss'), ingest, lastLook, pauses, standings });
   if (feeds) running.push(whenReady((ending) => feeds.run(ending)));
   if (askable.sources.length > 0) {
     running.push(
@@ -145,9 +151,6 @@ export function startSourceRole(options: SourceRoleOptions): SourceRole {
     );
   }
   const budget = askable.budgets.get('courtlistener');
-  const freshnessOf = (projection: string) => createFreshness({ log, runner: options.runner, projection });
-  // Which cases are watched is read from both.
-  const freshness = [cases.name, WATCHED_CASES].map(freshnessOf);
   const parts = { storage, config, clock, logger, owner, pauses, freshness, http: httpOf('courtlistener') };
   const alerts = budget && openCaseAlerts({ ...parts, budget });
   if (alerts) running.push(whenReady((ending) => alerts.run(ending)));
@@ -178,7 +181,16 @@ export function startSourceRole(options: SourceRoleOptions): SourceRole {
 /** Null: no feeds are configured. */
 function openFeeds(
   { storage: { log, readStore }, config, clock, logger, owner, metrics, feedInterval }: SourceRoleOptions,
-  { http, ingest, pauses, standings }: Pick<FeedsPorts, 'http' | 'ingest'> & Pick<SourceRole, 'pauses' | 'standings'>,
+  {
+    http,
+    ingest,
+    lastLook,
+    pauses,
+    standings,
+  }: Pick<FeedsPorts, 'http' | 'ingest'> & { readonly lastLook: LastFeedLook } & Pick<
+      SourceRole,
+      'pauses' | 'standings'
+    >,
 ): Feeds | null {
   const { rss, watchDays } = config.sources;
   const feeds = feedsOf(rss.courts, rss.url);
@@ -188,6 +200,7 @@ function openFeeds(
     readStore,
     http,
     ingest,
+    lastLook,
     clock,
     logger,
     owner,

@@ -18,6 +18,7 @@ import type { ReadStore } from '../../storage/read-store.ts';
 import { Trouble } from '../../storage/trouble.ts';
 import { whileHeld } from '../../storage/while-held.ts';
 import { concernedCases } from './feed-cases.ts';
+import type { LastFeedLook } from './last-feed-look.ts';
 import { type FeedPoll, pollFeed } from './poll-feed.ts';
 import { watchedCases } from './watched.ts';
 
@@ -44,6 +45,8 @@ export interface FeedsPorts {
   /** Whether an entry of an unknown case opens a docket. */
   readonly keepsAll: boolean;
   readonly watchDays: number;
+  /** For a court of which nothing is remembered; if omitted, such a court has no gap. */
+  readonly lastLook?: LastFeedLook;
   /** Whether operators have paused the source, or this court of it. */
   isPaused(court: string): boolean;
   /** Called after every poll; repeats are the receiver's affair. */
@@ -70,6 +73,8 @@ const STAND_BY_MS = 5_000;
 const AT_ONCE = 8;
 /** A paused court is looked at again after that time, without a request. */
 const PAUSED_FOR: Micros = 60 * MICROS_PER_SECOND;
+/** While the read models are being built, as after a restore. */
+const WAITS_FOR_MODELS: Micros = 10 * MICROS_PER_SECOND;
 const LONGEST_PAUSE_MS = 5_000;
 /** The most cases of a court on which one gap is noted. Those beyond it are looked at by their cadence. */
 const MOST_NOTED = 5_000;
@@ -174,7 +179,12 @@ export function createFeeds(ports: FeedsPorts): Feeds {
         dueAt.set(code, memory.nextAt);
         return;
       }
-      const claimed = { ...memory, nextAt: now + interval };
+      const lookedAt = memory.lookedAt ?? (await ports.lastLook?.(code)) ?? null;
+      if (lookedAt === 'unknown') {
+        dueAt.set(code, now + WAITS_FOR_MODELS);
+        return;
+      }
+      const claimed = { ...memory, lookedAt, nextAt: now + interval };
       if (!(await writeMemory(readStore, code, version, claimed))) return;
       const { poll, memory: next } = await pollFeed(pollPorts, feed, claimed, signal);
       // An interrupted request says nothing about the court.

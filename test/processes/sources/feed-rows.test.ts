@@ -2,8 +2,15 @@
  * Given courts whose feeds behave as they were seen to (rows 30 to 37 of the recorded behaviour), when they are polled, then
  * what is recorded of watched cases, and what is said of the courts.
  */
+
+import { pino } from 'pino';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { toInstant } from '../../../src/runtime/instant.ts';
+import { createLastFeedLook } from '../../../src/processes/sources/last-feed-look.ts';
+import { createFreshness, type Freshness } from '../../../src/projections/freshness.ts';
+import { createProjectionRunner } from '../../../src/projections/runner.ts';
+import { sourceRecords } from '../../../src/projections/source-records.ts';
+import { systemClock, toInstant } from '../../../src/runtime/instant.ts';
+import { NO_MEMORY, readMemory, writeMemory } from '../../../src/sources/rss/feed-memory.ts';
 import type { FeedEntry } from '../../sources/feeds/dialects.ts';
 import { type FeedWorld, openFeedWorld } from './feed-world.ts';
 
@@ -317,6 +324,50 @@ describe('feeds (docs/design/sources.md#feeds)', () => {
     const [filing] = await world.filings(stream);
     expect(filing?.description).toBe('Opinion, § 1983 FILED');
     expect(filing?.enteredAt).toBe(`${new Date(world.now()).toISOString().slice(0, 19)}.000000Z`);
+  });
+
+  it('row 37: a cell that was lost, as after a restore, hides no gap: the newest look in the log counts', async () => {
+    const stream = await watched('ilnd', CASE);
+    world.server.window('ilnd', 2);
+    world.server.addItem('ilnd', entry());
+    await world.step();
+    const last = world.clock.now();
+    for (const lost of ['ilnd', 'ca2']) {
+      const { version } = await readMemory(world.readStore, lost);
+      await writeMemory(world.readStore, lost, version, NO_MEMORY);
+    }
+    const silent = pino({ level: 'silent' });
+    const runner = createProjectionRunner({
+      ...world,
+      projections: [sourceRecords],
+      clock: systemClock,
+      logger: silent,
+      owner: 'restored',
+    });
+    const freshness = [createFreshness({ log: world.log, runner, projection: sourceRecords.name })];
+    world.reopen({ lastLook: createLastFeedLook({ readStore: world.readStore, clock: world.clock, freshness }) });
+    world.move(3 * 3_600_000_000);
+    const oldest = entry({ caseNumber: '1:26-cv-00999' });
+    world.server.addItem('ilnd', oldest);
+    // Nothing is asked before it is known which looks there were.
+    expect(await world.step()).not.toContainEqual(expect.objectContaining({ court: 'ilnd' }));
+    await runner.catchUp();
+    await world.later(1);
+    const gap = { from: last, to: Math.floor(oldest.at / 1_000) * 1_000_000 };
+    expect(of('ilnd')).toMatchObject({ fault: null, gap });
+    expect(await world.coverage('ilnd', CASE)).toBe('partial');
+    expect((await eventsOf(stream, 'DocketChecked')).filter((check) => 'gap' in check)).toHaveLength(1);
+    // A court of which the log has no look has lost nothing.
+    expect(of('ca2')).toMatchObject({ fault: null, gap: null });
+  });
+
+  it('a read model that has halted stops the feeds for an hour at most', async () => {
+    const never: Freshness = { wasBuilt: false, showsEverything: async () => false };
+    const options = { readStore: world.readStore, clock: world.clock, freshness: [never] };
+    world.reopen({ lastLook: createLastFeedLook(options) });
+    expect(await world.step()).toEqual([]);
+    await world.later(61);
+    expect(world.polls.map(({ court }) => court).sort()).toEqual([...COURTS].sort());
   });
 
   it('row 37: a silence longer than the feed reaches back is noted, and the case is partial until a complete look', async () => {

@@ -104,8 +104,8 @@ export async function openFeedWorld({ courts, keepsAll = false, totalMs = 1_000 
       return polls[0];
     },
     /** The process dies, and another one starts. */
-    reopen(): void {
-      poller = start();
+    reopen(more: Partial<FeedsPorts> = {}): void {
+      poller = start(more);
     },
     filings,
     /** Why the last poll failed, as an operator sees it; null if it did not. */
