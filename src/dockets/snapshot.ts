@@ -99,6 +99,8 @@ export interface SnapshotEntry {
   readonly sealed: boolean;
   /** The source says that the document is not sealed. Most say nothing, which ends no seal. */
   readonly unsealed?: true;
+  /** The source shows nothing in the place of the text, and says so. Most say nothing, which takes no text away. */
+  readonly blanked?: true;
 }
 
 export interface DocketSnapshot {
@@ -110,8 +112,6 @@ export interface DocketSnapshot {
   readonly parties: readonly Party[];
   readonly crossReferences: readonly CrossReference[];
   readonly entries: readonly SnapshotEntry[];
-  /** The source says that the case is not closed. Most say nothing, which reopens none. */
-  readonly saysOpen?: true;
   /** A complete snapshot holds every entry of the docket. */
   readonly complete: boolean;
   /** Its header only fills in what is unknown: feeds cut names off. */

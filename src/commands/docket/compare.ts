@@ -11,6 +11,7 @@ import {
 } from '../../dockets/filing-content.ts';
 import { sameUnderMasks, sameValueUnderMasks, withKnownMasks } from '../../dockets/masked-text.ts';
 import { matchEntries } from '../../dockets/match.ts';
+import { DOCUMENT_NUMBER } from '../../dockets/match-in-place.ts';
 import type { Matchable } from '../../dockets/match-item.ts';
 import { maskDetails, maskFiling } from '../../dockets/remask.ts';
 import type { DocketHeader, DocketSnapshot, SnapshotEntry } from '../../dockets/snapshot.ts';
@@ -20,7 +21,6 @@ import type { RecordedFiling } from '../../events/docket.ts';
 import type { Json } from '../../events/event.ts';
 import { type Instant, MICROS_PER_SECOND, type Micros, toMicros } from '../../runtime/instant.ts';
 import { saysSealed } from '../../sources/juriscraper/entry.ts';
-import { closingAfter } from './closing.ts';
 import type { DocketState, FilingState } from './fold.ts';
 
 /** The current contents that a docket's events name. */
@@ -45,6 +45,8 @@ export interface Comparison {
   readonly revisions: readonly Revision[];
   /** Filings whose text the source has sealed. */
   readonly sealed: readonly string[];
+  /** Those whose text the source has taken away. */
+  readonly removed: readonly string[];
   readonly merges: readonly { readonly kept: FilingState; readonly merged: FilingState }[];
   /** The docket's head, if it changed. */
   readonly details: DocketDetails | null;
@@ -83,6 +85,7 @@ export function compareSnapshot(
   const unseen: SnapshotEntry[] = [];
   const revisions: Revision[] = [];
   const sealed: string[] = [];
+  const removed: string[] = [];
   const merged: { kept: FilingState; merged: FilingState }[] = [];
   let unchanged = 0;
   for (const [index, entry] of snapshot.entries.entries()) {
@@ -102,6 +105,10 @@ export function compareSnapshot(
       sealed.push(filing.recorded.filingId);
       continue;
     }
+    if (!outdated && isNewer && losesText(content, entry)) {
+      removed.push(filing.recorded.filingId);
+      continue;
+    }
     const other = known[otherOf.get(position ?? -1) ?? -1];
     const twin = other && !other.withdrawn ? other : null;
     const revision = revise(filing, content, twin, twin && contentOf(twin), entry, outdated, snapshot.court.country);
@@ -113,6 +120,7 @@ export function compareSnapshot(
     unseen,
     revisions,
     sealed,
+    removed,
     merges: merged,
     details: changedDetails(state, contents, snapshot, caseNumber),
     unchanged,
@@ -169,6 +177,13 @@ function hidesText(content: FilingContent, { description, sourceIds }: SnapshotE
   if (content.description === '' || sameUnderMasks(content.description, description)) return false;
   return description === '' ? sourceIds.courtlistener_id === undefined : saysSealed(description);
 }
+
+/** A guess that two entries are one is not enough: its text does not come back. */
+const losesText = (content: FilingContent, { blanked, sourceIds }: SnapshotEntry): boolean =>
+  blanked === true &&
+  content.description !== '' &&
+  sourceIds[DOCUMENT_NUMBER] !== undefined &&
+  sourceIds[DOCUMENT_NUMBER] === content.sourceIds[DOCUMENT_NUMBER];
 
 function earlierFirst(a: FilingState, b: FilingState): { kept: FilingState; merged: FilingState } {
   return a.recorded.availableAt <= b.recorded.availableAt ? { kept: a, merged: b } : { kept: b, merged: a };
@@ -351,19 +366,16 @@ function changedDetails(
   const stale = outdated || (known !== null && snapshot.isBrief === true);
   const list = <Item>(before: readonly Item[], said: readonly Item[]): readonly Item[] =>
     said.length > 0 && (before.length === 0 || !stale) ? said : before;
-  const { dateClosed, ...closedBy } = closingAfter(known, snapshot, stale);
-  const header = known ? mergeHeader(known.header, snapshot.header, stale) : snapshot.header;
   const next: DocketDetails = {
     caseNumber: known && known.caseNumber.length >= caseNumber.length ? known.caseNumber : caseNumber,
-    header: { ...header, dateClosed },
+    header: known ? mergeHeader(known.header, snapshot.header, stale) : snapshot.header,
     parties: list(known?.parties ?? [], snapshot.parties),
     crossReferences: list(known?.crossReferences ?? [], snapshot.crossReferences),
-    ...closedBy,
   };
   return known && equal(known, next) ? null : maskDetails(next);
 }
 
-function mergeHeader(known: DocketHeader, said: DocketHeader, stale: boolean): Omit<DocketHeader, 'dateClosed'> {
+function mergeHeader(known: DocketHeader, said: DocketHeader, stale: boolean): DocketHeader {
   return {
     caseName: pick(known.caseName, said.caseName, stale),
     caseNameSecondary: pick(known.caseNameSecondary, said.caseNameSecondary, stale),
@@ -374,6 +386,7 @@ function mergeHeader(known: DocketHeader, said: DocketHeader, stale: boolean): O
     assignedJudge: pick(known.assignedJudge, said.assignedJudge, stale),
     referredJudge: pick(known.referredJudge, said.referredJudge, stale),
     dateFiled: pick(known.dateFiled, said.dateFiled, stale),
+    dateClosed: pick(known.dateClosed, said.dateClosed, stale),
   };
 }
 

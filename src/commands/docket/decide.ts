@@ -70,10 +70,10 @@ export const meetsCallers = (state: DocketState, snapshot: DocketSnapshot): bool
 
 /** Whether recording the difference requires times from the case clock. */
 export function needsClock(state: DocketState, comparison: Comparison, snapshot: DocketSnapshot): boolean {
-  const { unseen, revisions, sealed, merges } = comparison;
+  const { unseen, revisions, sealed, removed, merges } = comparison;
   if (meetsCallers(state, snapshot) && (unseen.length > 0 || isBaseline(state, snapshot))) return true;
   if (unseen.length > 0 && !isBaseline(state, snapshot) && !isBacklog(state, snapshot)) return true;
-  return sealed.length > 0 || merges.length > 0 || revisions.some(({ visible }) => visible);
+  return sealed.length + removed.length > 0 || merges.length > 0 || revisions.some(({ visible }) => visible);
 }
 
 /** When an entry was made, as far as its dates show: `E(f)` of the delta rule. Null without any date. */
@@ -138,6 +138,9 @@ export function decideSnapshot(
   }
   for (const filingId of comparison.sealed) {
     add(FilingWithdrawn.of({ filingId, reason: 'sealed', revisedAt: nextTime() }));
+  }
+  for (const filingId of comparison.removed) {
+    add(FilingWithdrawn.of({ filingId, reason: 'removed', revisedAt: nextTime() }));
   }
   const isLate = isBaseline(state, snapshot) || isBacklog(state, snapshot);
   const freshFilings = fresh.map(({ entry }) => record(entry, ordinals(), nextTime(), isLate));

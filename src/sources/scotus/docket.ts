@@ -38,7 +38,10 @@ export function readSupremeCourtFile(
   // A cache between us and the Court can return another file.
   if (number !== caseNumber) return { refused: `the file is of ${JSON.stringify(clip(written, 40))}` };
   if (raw.ProceedingsandOrder.length > MAX_ENTRIES) return { refused: `more than ${MAX_ENTRIES} entries` };
-  const entries = raw.ProceedingsandOrder.flatMap((item) => readProceeding(item, court) ?? []);
+  const shown = raw.ProceedingsandOrder.flatMap((item) => readProceeding(item, court) ?? []);
+  // A file without any text has changed its format, and takes no text away.
+  const hasTexts = shown.some(({ description }) => description !== '');
+  const entries = hasTexts ? shown : shown.map(({ blanked: _, ...entry }) => entry);
   return {
     snapshot: {
       court,

@@ -58,6 +58,7 @@ export function readProceeding(item: unknown, court: Court): SnapshotEntry | nul
       }),
     ),
     sealed: saysSealed(description),
+    ...(typeof html === 'string' && description === '' ? { blanked: true as const } : {}),
   };
 }
 

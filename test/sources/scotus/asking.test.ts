@@ -13,7 +13,7 @@ import { createSupremeCourt, SCOTUS_RATES } from '../../../src/sources/scotus/sc
 import { createSharedBudget } from '../../../src/sources/shared-budget.ts';
 import type { AskableSource, Asking, Look } from '../../../src/sources/source.ts';
 import { bodyOf, contextOf, court, openWorld, TestClock, type World } from '../../dockets/world.ts';
-import { capitalApplication, petition, proceeding } from '../supreme-court/files.ts';
+import { capitalApplication, paper, petition, proceeding } from '../supreme-court/files.ts';
 import { openSupremeCourt, type SupremeCourt } from '../supreme-court/supreme-court.ts';
 
 const CASE = '25-447';
@@ -177,6 +177,55 @@ describe('a text that is corrected in place', () => {
     await ask();
     const { case: shown, delta } = await docket(since);
     expect([shown.filing_count, delta.changed]).toEqual([8, false]);
+  });
+});
+
+describe('a text that the Court takes away', () => {
+  const WAIVER = 2;
+  const blank = (index: number): void =>
+    site.edit(CASE, (all) => all.map((one, at) => (at === index ? { ...one, Text: '  ' } : one)));
+  const withdrawals = async () =>
+    (await world.storage.log.read('docket-scotus-25-447')).filter(({ type }) => type === 'FilingWithdrawn');
+
+  it('from an entry with a document is not served any more; the entry keeps its place, and is a change', async () => {
+    await ask();
+    const since = now();
+    blank(WAIVER);
+    await ask();
+    expect((await withdrawals()).map(({ data }) => data.reason)).toEqual(['removed']);
+    const shown = await world.ask('scotus', CASE, { context: 'full', lastChecked: since });
+    expect(JSON.stringify(shown.body)).not.toContain('Waiver');
+    const { case: served, delta } = bodyOf(shown);
+    expect(served.filing_count).toBe(8);
+    expect(delta.updated_filings).toMatchObject([{ description: '', external_url: null, sealed: false }]);
+    site.edit(CASE, (all) => [...all, proceeding('Jun 10 2026', 'Reply filed.')]);
+    await ask();
+    expect(await withdrawals()).toHaveLength(1);
+  });
+
+  it('is not taken away by a file without any text, which has another format', async () => {
+    await ask();
+    site.edit(CASE, (all) => all.map((one) => ({ ...one, Text: '' })));
+    await ask();
+    site.edit(CASE, (all) => all.map(({ Text: _, ...one }) => one as never));
+    await ask();
+    expect(await withdrawals()).toEqual([]);
+    expect((await docket()).case.filing_count).toBe(8);
+  });
+
+  it('is not taken away where another entry only stands at its place, or where the text is not stated', async () => {
+    await ask();
+    site.edit(CASE, (all) =>
+      all.map((one, at) => {
+        if (at === 3) return { ...one, Text: '', Links: [paper(CASE, 999_001)] };
+        if (at !== WAIVER) return one;
+        const { Text: _, ...rest } = one;
+        return rest as never;
+      }),
+    );
+    await ask();
+    expect(await withdrawals()).toEqual([]);
+    expect(JSON.stringify((await docket()).case)).toContain('Waiver');
   });
 });
 
