@@ -1,9 +1,6 @@
 /**
- * Finds the address that a request counts for: the peer of the connection, unless that is a proxy which the operator
- * trusts (`TRUSTED_PROXIES`). Then `X-Forwarded-For` names the client, read from the right, where our own proxies write.
- *
- * `Forwarded` (RFC 7239) is ignored: a proxy that writes one of the two headers passes on the other as the caller sent
- * it, so a service that reads both would let callers choose their address.
+ * Finds the address that a request counts for (docs/design/payments.md#address-limit): the peer of the connection, or
+ * the client that a trusted proxy names in `X-Forwarded-For`, read from the right, where our own proxies write.
  */
 import type { IncomingMessage } from 'node:http';
 import { BlockList, isIP, isIPv4 } from 'node:net';

@@ -1,9 +1,6 @@
 /**
- * Masks stored content again after the rules have changed. Content that was masked by older rules is replaced, and the
- * replacement is recorded (`ContentRedacted`), as for a court order. No filing counts as new or updated because of
- * this.
- * Safe to kill at any point and to run on several nodes at once. The replacement is stored first, then recorded, then
- * the old content is removed; a start that finds a recorded redaction whose content still exists removes it.
+ * Masks stored content again after the rules have changed, and records each replacement as for a court order. Safe to
+ * kill at any point and to run on several nodes at once (docs/design/dockets.md#masking).
  */
 import type { Logger } from 'pino';
 import type { Decider } from '../commands/decider.ts';

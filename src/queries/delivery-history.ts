@@ -1,8 +1,7 @@
 /**
- * The history of deliveries in pages, newest first; a page takes the same time among ten deliveries or a million. It is
- * merged from a few walks along creation times, each served by one index: one walk per status, because the status is part
- * of each index. With "attempted since", one walk per span between creation and last attempt (`spanOf`), because such a
- * walk meets almost no other deliveries.
+ * The history of deliveries in pages, newest first, merged from one walk along creation times per status. With
+ * "attempted since", there is one walk per span between creation and last attempt (`spanOf`). An index serves each, so
+ * a page takes the same time among ten deliveries or a million.
  */
 import type { DeliveryStatus } from '../commands/delivery/delivery.ts';
 import type { FailureClass } from '../events/failure-class.ts';

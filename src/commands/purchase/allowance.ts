@@ -1,8 +1,6 @@
 /**
- * How many payments of one wallet may be pending at once (docs/design/payments.md#first-payments). Each may still fail:
- * a sponsored failure costs us the network fee, and every failure costs a query and storage. So a wallet starts with
- * one. Each settled payment, which pays for hundreds of failures, allows twenty more, and a failure reduces the
- * allowance to almost nothing for an hour.
+ * How many payments of one wallet may be pending at once: one at first, more with each that settled, and almost none
+ * for an hour after a failure (docs/design/payments.md#payments-under-way, #first-payments).
  */
 import { SETTLEMENT_FAILURES_PER_HOUR } from './wallet-limits.ts';
 

@@ -1,8 +1,6 @@
 /**
- * Sponsored payments of wallets that are not proven (docs/design/payments.md#first-payments). Such a wallet can be
- * emptied before its payment lands, which costs its owner 5,000 lamports and us up to 15,000. Each of these wallets may
- * have one pending payment. The rules here prevent one transaction from making many payments fail, and one site from
- * using up the common budget.
+ * Sponsored payments of wallets that are not proven (docs/design/payments.md#first-payments): they prevent one
+ * transaction from making many payments fail, and one site from using up the common budget.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Problem, problem } from '../../errors.ts';

@@ -1,9 +1,7 @@
 /**
- * Reservations of what a wallet's pending payments will cost, and how many they are, across all nodes. The chain cannot
- * show this. Payments that are sent at once all pass its simulation even if the wallet can afford only one, and a
- * single transfer that empties the wallet makes all of them fail. A failed sponsored payment costs us its fee, and
- * every failed one its query. So each payment reserves its amount and a place before the simulation, and releases both
- * when its outcome is recorded.
+ * Reservations of what a wallet's pending payments will cost, and how many they are, across all nodes. Each payment
+ * reserves its amount and a place before it is simulated, and releases both when its outcome is recorded
+ * (docs/design/payments.md#payments-under-way).
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isProblem, type Problem, problem } from '../../errors.ts';

@@ -1,8 +1,6 @@
 /**
- * Limits what failed payments of all wallets together may cost the fee payer, per hour and per day: the last bound
- * behind the other limits. Beyond the budget, sponsored payments pause, while payments whose sender pays the fee
- * continue. The counters are in the read store, shared by all nodes. Each node reads them at most once a second, never
- * during a payment.
+ * Limits what failed payments of all wallets together may cost the fee payer (docs/design/payments.md#sponsor-budget).
+ * The counters are shared by all nodes. Each reads them at most once a second, never during a payment.
  */
 import type { BaseLogger } from 'pino';
 import { type Problem, problem } from '../../errors.ts';

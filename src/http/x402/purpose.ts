@@ -1,12 +1,6 @@
 /**
- * The purpose of a payment, written into its memo (docs/design/payments.md#purpose). A payment signed for one purpose
- * buys nothing else, and a wallet can show the purpose to its user. Nothing is stored: every node derives the memo again
- * from the request. A memo needs no authentication tag, because the wallet's signature covers it. A forged memo in our
- * form still names only one purpose and fits no other.
- *
- * There are two forms. Clients of x402 v2 set a fixed limit of 20,000 compute units, and the deployed memo program uses
- * about 365 per character, so the memo that they echo must be short: one word for the purpose, and a hash that binds the
- * rest. A wallet that pays the network fee itself gets the whole purpose in words.
+ * The purpose of a payment, written into its memo (docs/design/payments.md#purpose): short for clients of x402 v2, in
+ * words for wallets that pay the network fee. Nothing is stored: every node derives the memo from the request.
  */
 import { createHash, randomBytes } from 'node:crypto';
 

@@ -1,10 +1,4 @@
-/**
- * The local chain: LiteSVM behind a Solana JSON-RPC endpoint on loopback, for development, tests and the demo
- * (docs/design/payments.md#local-chain). Its USDC and SOL are worth nothing.
- *
- * It is one validator without a network. Not supported: subscriptions over WebSocket (payment clients poll),
- * transactions on durable nonces (rejected as `BlockhashNotFound`), and historical state.
- */
+/** The local chain: LiteSVM behind a Solana JSON-RPC endpoint on loopback (docs/design/payments.md#local-chain). */
 import { join } from 'node:path';
 import type { ChainLog } from './chain-log.ts';
 import { ChainStore } from './chain-store.ts';

@@ -14,19 +14,7 @@ import { isDisconnection } from './failures.ts';
 import { guardedCall } from './guarded-calls.ts';
 import './guarded-gossip.ts';
 
-/**
- * Changes four behaviors of the client.
- *
- * 1. Each append is a call of its own. The client's default, one long call for all appends, keeps them in a map that is
- *    global to the process. An error of one such call forgets the pending appends of all others, and an answer to a
- *    forgotten one throws where nothing can catch it. It also sends absolute deadlines, so a clock that is wrong by
- *    seconds times out every append.
- * 2. The work that it does after an error, without awaiting it, must not reject. If a cluster cannot be found, it
- *    would.
- * 3. No call may throw where the client does not expect it: see `guardedCall`.
- * 4. Closing it ends the remaining calls. The client waits for each of them, and a call whose answer is not read never
- *    ends.
- */
+/** Changes how the client appends, fails, throws and closes (docs/design/event-log.md#eventstoredb). */
 export class GuardedClient extends EventStoreDBClient {
   #used = false;
   readonly #calls = new Set<Readable | Writable>();

@@ -1,12 +1,6 @@
 /**
- * Turns errors that gRPC and the client throw outside a call into the status of that call.
- *
- * The client calls gRPC inside asynchronous executors and event handlers, where a throw is an unhandled rejection or an
- * uncaught exception and ends the process. Two things throw there:
- * - gRPC, if the channel was closed after the client requested it ("Channel has been shut down");
- * - the client, if the metadata of an error is not what it expects.
- *
- * A third source, the client's parsing of an incomplete answer, is handled by `completeMessage`.
+ * Turns errors that gRPC and the client throw outside a call into the status of that call: there, a throw ends the
+ * process (docs/design/event-log.md#eventstoredb). `completeMessage` handles answers that are incomplete.
  */
 import {
   InterceptingCall,

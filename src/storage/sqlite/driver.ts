@@ -1,8 +1,6 @@
 /**
- * The SQLite driver. No other file imports better-sqlite3.
- *
- * No single version runs on every supported Node. Version 12 derives from `node::ObjectWrap`, which aborts the process
- * from Node 24.19 on. Version 13 needs Node-API 10; without it, its first call crashes Node.
+ * The SQLite driver; no other file imports better-sqlite3. No version runs on every supported Node: 12 aborts from
+ * Node 24.19 on (`node::ObjectWrap`), and 13 needs Node-API 10, without which its first call crashes Node.
  */
 import { createRequire } from 'node:module';
 import type BetterSqlite3 from 'better-sqlite3';

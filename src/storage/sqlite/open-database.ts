@@ -1,15 +1,6 @@
 /**
- * Opens a database file, by a rule for all of them (event log, read models, local chain):
- *
- * **No code of any process opens a database, its `-wal` or its `-shm` except through SQLite:** not to create, read,
- * copy, hash or measure it. When a process closes *any* descriptor of a file, POSIX drops every lock that the process
- * holds on that file. SQLite tracks its descriptors and shares them between connections. A plain `open` and `close` in
- * the same process silently unlocks the database, and the next foreign program that closes it deletes the write-ahead
- * log in use.
- *
- * Calls that take a path and open no descriptor are allowed: `stat`, `access`, `exists`, `chmod`, `link`, `rename`,
- * `rm`. `truncate`, `copyFile`, `readFile` and streams open one. `test/storage/database-descriptors.test.ts` enforces
- * the rule.
+ * Opens a database file. No code of any process opens a database, its `-wal` or its `-shm` except through SQLite
+ * (docs/design/event-log.md#database-files), which test/storage/database-descriptors.test.ts enforces.
  */
 import { accessSync, chmodSync, constants, existsSync, linkSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';

@@ -1,8 +1,6 @@
 /**
- * The read store on SQLite, in a separate file that is not synced at each commit. A killed process (`kill -9`) loses
- * nothing: committed transactions are in the write-ahead log, which the operating system keeps. Only a machine crash
- * can lose the last moments. Then documents and checkpoints go back together and are folded again; an old lease has
- * expired; a counter forgets a few calls. Cells, which cannot be rebuilt, are in the file of the event log.
+ * The read store on SQLite, in a file of its own that is not synced at each commit: a killed process loses nothing, a
+ * machine that crashes the last moments (docs/design/event-log.md#sqlite). Cells are in the file of the event log.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { JsonObject } from '../../events/event.ts';
