@@ -95,6 +95,35 @@ export class Backup {
     return gone;
   }
 
+  /** Content that was damaged when its part was taken; about it `damaged`, or null if a part holds its bytes. */
+  async damagedNames(scratch: Scratch): Promise<Names> {
+    const damaged = scratch.names();
+    for (const part of this.manifest.parts) {
+      // Without any damage, which is usual, nothing is read.
+      if (part.payloads.damaged > 0) {
+        for await (const lines of this.payloads([part])) {
+          for (const { as, name } of lines) if (as === 'damaged') damaged.add(name, 'damaged');
+        }
+      }
+    }
+    if (damaged.size === 0) return damaged;
+    for await (const names of this.heldNames())
+      for (const name of names) if (damaged.has(name)) damaged.set(name, null);
+    return damaged;
+  }
+
+  /** Whether the newest part has the same case clocks, and some part the same keys. */
+  hasSameState(cells: readonly BackupFile[], keys: readonly BackupFile[]): boolean {
+    const isSame = (one: BackupFile, other: BackupFile | undefined) => one.sha256 === other?.sha256;
+    const before = this.files('cells', [this.newest]);
+    const known = this.#keyFiles();
+    return (
+      cells.length === before.length &&
+      cells.every((file, index) => isSame(file, before[index]?.file)) &&
+      keys.every((file) => isSame(file, known.get(file.name.slice('keys/'.length))?.file))
+    );
+  }
+
   /** As the newest part has them. */
   async *cells(): AsyncIterable<StoredCell> {
     for (const file of this.files('cells', [this.newest])) yield* await linesOf(file, readCellLine);

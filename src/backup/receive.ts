@@ -62,7 +62,7 @@ export async function receive(options: ReceiveOptions): Promise<Received> {
     const id = copyId(origin, redactions);
     const done = await begin(options, id);
     const content = await RedactedContent.of(scratch, target, origin, redactions);
-    const { contents, damaged } = await writeContent(options, content, lease, id, done);
+    const { contents, damaged: found } = await writeContent(options, content, lease, id, done);
     const positions = await ClockPositions.wantedBy(origin.cells());
     await writeEvents(options, content, positions, lease);
     await check(options, content, positions, lease);
@@ -73,6 +73,9 @@ export async function receive(options: ReceiveOptions): Promise<Received> {
     await lease.assertHeld();
     if (!(await writeCopyMarker(readStore, { state: 'received', id }))) throw another();
     const { redacted, unknown } = content;
+    const standings = await target.copies.standings(found);
+    // Another part of a backup may hold the sound bytes.
+    const damaged = [...new Set(found)].filter((name) => !standings.has(name));
     return { events: origin.size, root: origin.root, contents, cells, damaged, redacted, unknown };
   } finally {
     scratch?.close();

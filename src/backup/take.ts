@@ -20,6 +20,7 @@ import { Backup, type OlderKey } from './read.ts';
 import { CopyRefused, type Progress } from './refused.ts';
 import { type Names, Scratch } from './scratch.ts';
 import { SegmentWriter } from './segments.ts';
+import { lookAtEarlier } from './take-earlier.ts';
 import { writeKeys } from './take-keys.ts';
 
 export interface BackupSource {
@@ -47,7 +48,6 @@ export interface TakenBackup {
   readonly damaged: readonly BlobName[];
 }
 
-const NAMES_AT_ONCE = 1000;
 /** The most that an event store counts. */
 const UNCOUNTED = 10_000;
 
@@ -67,7 +67,7 @@ export async function takeBackup(options: TakeBackupOptions): Promise<TakenBacku
   try {
     if (begun.manifest) await new Backup(directory, begun.manifest).assertWhole();
     const from = begun.manifest && (await endOf(source.log, begun.manifest, logId));
-    const taken = from === head ? null : await writePart(options, begun, { logId, from, head });
+    const taken = await writePart(options, begun, { logId, from, head });
     if (taken === null) await abandonPart(begun);
     return taken;
   } catch (error) {
@@ -113,7 +113,7 @@ interface Range {
   readonly head: Position;
 }
 
-/** Null if the log has nothing new: its head may be an event of another program. */
+/** Null if nothing is new. */
 async function writePart(options: TakeBackupOptions, begun: NewPart, range: Range): Promise<TakenBackup | null> {
   const scratch = Scratch.open();
   try {
@@ -134,8 +134,11 @@ async function writeWith(
   const takenAt = toInstant(clock.now());
   const wanted = scratch.names();
   const { files: eventFiles, last, tree, count } = await writeEvents(scratch, options, begun, range, wanted);
-  if (last === null) return null;
-  const goneFiles = manifest ? await writeGone(scratch, options, begun, wanted) : [];
+  const earlier = manifest && new Backup(options.directory, manifest);
+  const head = last === null ? earlier?.newest.head : headOf(last);
+  // Every event is of another program.
+  if (head === undefined) return null;
+  const goneFiles = earlier ? await lookAtEarlier(scratch, { ...options, earlier, folder, wanted }) : [];
   const payloads = await writePayloads(options, folder, wanted);
   const cells = new SegmentWriter(folder, 'cells');
   let cellCount = 0;
@@ -145,28 +148,32 @@ async function writeWith(
   }
   await cells.flush();
   const keys = source.keys === null ? null : await writeKeys(folder, source.keys);
+  const contentFiles = [...goneFiles, ...payloads.files];
+  if (last === null && contentFiles.length === 0 && earlier?.hasSameState(cells.files, keys ?? [])) return null;
   const part: Part = {
     number,
     previous: linkTo(manifest),
     logId: range.logId,
     takenAt,
     events: count,
-    head: {
-      position: last.position,
-      stream: last.stream,
-      revision: last.revision,
-      id: last.id,
-      hash: last.metadata.hash,
-    },
+    head,
     tree: { size: tree.size, root: tree.root().toString('hex'), peaks: tree.peaks.map((peak) => peak.toString('hex')) },
     payloads: payloads.counts,
     cells: cellCount,
     keys: keys?.map(({ name }) => name.slice('keys/'.length)) ?? null,
-    files: [...eventFiles, ...goneFiles, ...payloads.files, ...cells.files, ...(keys ?? [])],
+    files: [...eventFiles, ...contentFiles, ...cells.files, ...(keys ?? [])],
   };
   const { olderKeys } = new Backup(options.directory, await finishPart(options.directory, begun, part));
   return { part, olderKeys, damaged: payloads.damaged };
 }
+
+const headOf = ({ position, stream, revision, id, metadata: { hash } }: RecordedEvent): Part['head'] => ({
+  position,
+  stream,
+  revision,
+  id,
+  hash,
+});
 
 async function writeEvents(
   scratch: Scratch,
@@ -230,37 +237,6 @@ const damagedLog = (problem: string): CopyRefused =>
     `The event log is damaged: ${problem}.`,
     'No backup was made of it. Keep the earlier ones, see docket audit, and restore the newest sound backup.',
   );
-
-/** Content of earlier parts that was removed since, so that a restore does not bring it back. */
-async function writeGone(
-  scratch: Scratch,
-  { source: { copies }, directory, onProgress }: TakeBackupOptions,
-  { folder, manifest }: NewPart,
-  wanted: Names,
-) {
-  const earlier = new Backup(directory, manifest as Manifest);
-  const known = await earlier.goneNames(scratch);
-  const writer = new SegmentWriter(folder, 'gone');
-  let checked = 0;
-  for await (const names of earlier.heldNames()) {
-    for (let start = 0; start < names.length; start += NAMES_AT_ONCE) {
-      const portion = names.slice(start, start + NAMES_AT_ONCE);
-      const standings = await copies.standings(portion);
-      for (const name of portion) {
-        const replacement = standings.get(name);
-        // Its own bytes are there.
-        if (replacement === null) continue;
-        if (known.about(name) === (replacement ?? null)) continue;
-        if (replacement !== undefined) wanted.add(replacement);
-        await writer.write({ name, replacement: replacement ?? null });
-      }
-      checked += portion.length;
-      onProgress('content of earlier parts', checked, null);
-    }
-  }
-  await writer.flush();
-  return writer.files;
-}
 
 async function writePayloads({ source: { copies }, onProgress }: TakeBackupOptions, folder: string, wanted: Names) {
   const writer = new SegmentWriter(folder, 'payloads');

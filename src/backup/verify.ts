@@ -2,6 +2,7 @@
 import { LOG_IDENTITY_STREAM } from '../events/log-identity.ts';
 import { LogTree, leafOf } from '../events/log-tree.ts';
 import type { RecordedEvent } from '../storage/event-log.ts';
+import type { BlobName } from '../storage/payload-store.ts';
 import { ChainCheck } from './chain-check.ts';
 import { isNameOf } from './entries.ts';
 import { unfinishedIn } from './folder.ts';
@@ -43,6 +44,7 @@ async function verifyWith(scratch: Scratch, backup: Backup, onProgress: Progress
   const state: LogState = { tree: new LogTree(), chains: new ChainCheck(scratch), named: scratch.names(), last: null };
   let payloads = 0;
   const held = scratch.names();
+  const damaged = new Set<BlobName>();
   const { manifest, newest } = backup;
   for (const part of manifest.parts) {
     await problems.of(async () => {
@@ -53,7 +55,7 @@ async function verifyWith(scratch: Scratch, backup: Backup, onProgress: Progress
     });
     for (const problem of partProblems(part, state)) problems.add(problem);
     await problems.of(async () => {
-      payloads += await checkPayloads(backup, part, held, problems, onProgress);
+      payloads += await checkPayloads(backup, part, { held, damaged }, problems, onProgress);
     });
     await problems.of(async () => {
       for await (const names of backup.heldNames([part])) {
@@ -82,8 +84,9 @@ async function verifyWith(scratch: Scratch, backup: Backup, onProgress: Progress
       `keys that the newest part lacks, which a restore takes from earlier parts: ${shownOlderKeys(backup.olderKeys)}`,
     );
   }
-  const damaged = manifest.parts.reduce((sum, part) => sum + part.payloads.damaged, 0);
-  if (damaged > 0) remarks.push(`contents that were damaged in the storage when the backup was taken: ${damaged}`);
+  if (damaged.size > 0) {
+    remarks.push(`contents that were damaged in the storage when the backup was taken: ${damaged.size}`);
+  }
   return {
     problems: problems.list(),
     remarks,
@@ -124,7 +127,7 @@ function partProblems({ number, head, tree }: Part, { tree: built, last }: LogSt
 async function checkPayloads(
   backup: Backup,
   part: Part,
-  held: Names,
+  { held, damaged }: { readonly held: Names; readonly damaged: Set<BlobName> },
   problems: Problems,
   onProgress: Progress,
 ): Promise<number> {
@@ -132,7 +135,9 @@ async function checkPayloads(
   for await (const lines of backup.payloads([part])) {
     for (const line of lines) {
       counts[line.as]++;
-      held.add(line.name);
+      held.add(line.name, line.as);
+      if (line.as === 'damaged' && held.about(line.name) !== 'stored') damaged.add(line.name);
+      if (line.as === 'stored') damaged.delete(line.name);
       if (line.as === 'stored' && !isNameOf(line.name, Buffer.from(line.bytes, 'base64'))) {
         problems.add(`content ${line.name}: its bytes do not match its name`);
       }

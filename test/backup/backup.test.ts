@@ -22,7 +22,7 @@ import type { Storage } from '../../src/storage/storage.ts';
 import { collect, note } from '../storage/samples.ts';
 import { damageInSqlite } from '../support/damage.ts';
 import { docketInProcess } from '../support/docket-in-process.ts';
-import { append, CASE, type Filled, fill, found, LOG_ID, scheduled } from './source.ts';
+import { append, CASE, clockShowing, type Filled, fill, found, LOG_ID, scheduled } from './source.ts';
 
 let folder: string;
 let storage: Storage;
@@ -189,6 +189,35 @@ describe('an incremental backup', () => {
     const backup = await Backup.open(directory());
     expect((await all(backup.gone())).flat()).toEqual([{ name: filled.kept, replacement }]);
     expect(await problems()).toEqual([]);
+  });
+
+  it('without a new event records content that was removed, and a key or a case clock that changed', async () => {
+    await take();
+    await storage.payloads.remove(filled.kept);
+    expect((await take(true))?.part).toMatchObject({ number: 2, events: 0 });
+    expect((await all((await Backup.open(directory())).gone())).flat()).toEqual([
+      { name: filled.kept, replacement: null },
+    ]);
+    await writeFile(join(folder, 'data/keys/master-key'), '2:rotated\n');
+    expect((await take(true))?.part).toMatchObject({ number: 3, events: 0, keys: ['master-key'] });
+    await storage.readStore.compareAndSet(`case-clock-${CASE}`, 1, clockShowing(filled.shown));
+    await storage.readStore.compareAndSet(`case-clock-${CASE}-2`, 0, clockShowing(filled.shown));
+    expect((await take(true))?.part).toMatchObject({ number: 4, events: 0, cells: 2 });
+    expect(await take(true)).toBeNull();
+    const backup = await Backup.open(directory());
+    expect(String((await backup.keys()).get('master-key'))).toBe('2:rotated\n');
+    expect(await eventsOf(backup)).toEqual((await collect(storage.log, null)).events);
+    expect(await problems()).toEqual([]);
+  });
+
+  it('takes content that was damaged before and is repaired, once', async () => {
+    await damageInSqlite(join(folder, 'data'), filled.kept);
+    await take();
+    expect(await take(true)).toBeNull();
+    await damageInSqlite(join(folder, 'data'), filled.kept);
+    expect((await take(true))?.part.payloads).toEqual({ stored: 1, replaced: 0, absent: 0, damaged: 0 });
+    expect(await take(true)).toBeNull();
+    expect(await verify()).toMatchObject({ problems: [], remarks: [] });
   });
 
   it('of another log, or of one that went back, is refused', async () => {

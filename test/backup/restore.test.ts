@@ -115,6 +115,15 @@ describe('a restore', () => {
     expect(await restore(await origin())).toMatchObject({ damaged: [filled.kept], contents: 1 });
   });
 
+  it('takes content that was damaged in one part from another one', async () => {
+    await damageInSqlite(join(folder, 'data'), filled.kept);
+    await take();
+    await damageInSqlite(join(folder, 'data'), filled.kept);
+    await take(true);
+    expect(await restore(await origin())).toMatchObject({ damaged: [], contents: 2 });
+    expect(await text(filled.kept)).toBe('kept '.repeat(100));
+  });
+
   it('gives a clock that is ahead of the copied log the newest event of its case', async () => {
     await storage.readStore.compareAndSet(`case-clock-${CASE}`, 1, clockShowing('99999999999999999999'));
     await take();
