@@ -31,6 +31,8 @@ export interface DocketDetails {
   readonly header: DocketHeader;
   readonly parties: readonly Party[];
   readonly crossReferences: readonly CrossReference[];
+  /** Sources that have said that the case is closed; absent in content of earlier versions. */
+  readonly closedBy?: readonly string[];
   readonly redacted?: boolean;
 }
 

@@ -112,6 +112,8 @@ export interface DocketSnapshot {
   readonly parties: readonly Party[];
   readonly crossReferences: readonly CrossReference[];
   readonly entries: readonly SnapshotEntry[];
+  /** The source says that the case is not closed. Most say nothing, which reopens none. */
+  readonly saysOpen?: true;
   /** A complete snapshot holds every entry of the docket. */
   readonly complete: boolean;
   /** Its header only fills in what is unknown: feeds cut names off. */

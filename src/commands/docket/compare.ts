@@ -21,6 +21,7 @@ import type { RecordedFiling } from '../../events/docket.ts';
 import type { Json } from '../../events/event.ts';
 import { type Instant, MICROS_PER_SECOND, type Micros, toMicros } from '../../runtime/instant.ts';
 import { saysSealed } from '../../sources/juriscraper/entry.ts';
+import { closingAfter } from './closing.ts';
 import type { DocketState, FilingState } from './fold.ts';
 
 /** The current contents that a docket's events name. */
@@ -366,16 +367,19 @@ function changedDetails(
   const stale = outdated || (known !== null && snapshot.isBrief === true);
   const list = <Item>(before: readonly Item[], said: readonly Item[]): readonly Item[] =>
     said.length > 0 && (before.length === 0 || !stale) ? said : before;
+  const { dateClosed, ...closedBy } = closingAfter(known, snapshot, stale);
+  const header = known ? mergeHeader(known.header, snapshot.header, stale) : snapshot.header;
   const next: DocketDetails = {
     caseNumber: known && known.caseNumber.length >= caseNumber.length ? known.caseNumber : caseNumber,
-    header: known ? mergeHeader(known.header, snapshot.header, stale) : snapshot.header,
+    header: { ...header, dateClosed },
     parties: list(known?.parties ?? [], snapshot.parties),
     crossReferences: list(known?.crossReferences ?? [], snapshot.crossReferences),
+    ...closedBy,
   };
   return known && equal(known, next) ? null : maskDetails(next);
 }
 
-function mergeHeader(known: DocketHeader, said: DocketHeader, stale: boolean): DocketHeader {
+function mergeHeader(known: DocketHeader, said: DocketHeader, stale: boolean): Omit<DocketHeader, 'dateClosed'> {
   return {
     caseName: pick(known.caseName, said.caseName, stale),
     caseNameSecondary: pick(known.caseNameSecondary, said.caseNameSecondary, stale),
@@ -386,7 +390,6 @@ function mergeHeader(known: DocketHeader, said: DocketHeader, stale: boolean): D
     assignedJudge: pick(known.assignedJudge, said.assignedJudge, stale),
     referredJudge: pick(known.referredJudge, said.referredJudge, stale),
     dateFiled: pick(known.dateFiled, said.dateFiled, stale),
-    dateClosed: pick(known.dateClosed, said.dateClosed, stale),
   };
 }
 

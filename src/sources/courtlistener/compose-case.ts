@@ -55,8 +55,12 @@ export function composeCase(
   };
   const read = readJuriscraperDocket(value, { askedAt, complete: shows === 'whole', source: 'courtlistener' });
   if ('refused' in read) return null;
-  if (shows === 'start') return { ...read.snapshot, ofFirstLook: true };
-  return shows === 'changes' ? { ...read.snapshot, showsAllChanges: true } : read.snapshot;
+  // Of several dockets, one may be closed and another not.
+  const { saysOpen: _, ...snapshot } = read.snapshot;
+  const isOpen = [...headers.values()].every(({ date_terminated: closed }) => closed === null);
+  const shown: DocketSnapshot = isOpen ? { ...snapshot, saysOpen: true } : snapshot;
+  if (shows === 'start') return { ...shown, ofFirstLook: true };
+  return shows === 'changes' ? { ...shown, showsAllChanges: true } : shown;
 }
 
 /** The docket's own number, which may have the office that was not asked for; a list of numbers is not one. */

@@ -20,6 +20,7 @@ import type {
   SnapshotEntry,
 } from '../../dockets/snapshot.ts';
 import { cleanText, clip, MAX_SHORT_TEXT } from '../../dockets/text.ts';
+import type { JsonObject } from '../../events/event.ts';
 import type { Instant } from '../../runtime/instant.ts';
 import { type Remarks, readDay, readEntry } from './entry.ts';
 import { faultOf, RawAttorney, RawDocket, RawOriginatingCourt, RawParty } from './schema.ts';
@@ -78,6 +79,7 @@ export function readJuriscraperDocket(value: unknown, options: ReadOptions): Rea
   };
   const whyPartial = options.complete ? lacksEntries(raw) : null;
   if (whyPartial !== null) remark('docket_entries', whyPartial);
+  const isWhole = options.complete && whyPartial === null;
   const entries: SnapshotEntry[] = [];
   for (const [index, item] of (raw.docket_entries ?? []).entries()) {
     const where = `docket_entries[${index}]`;
@@ -95,7 +97,8 @@ export function readJuriscraperDocket(value: unknown, options: ReadOptions): Rea
       crossReferences: crossReferencesOf(raw),
       entries,
       ...options,
-      complete: options.complete && whyPartial === null,
+      complete: isWhole,
+      ...(isWhole && (value as JsonObject).date_terminated === null ? { saysOpen: true as const } : {}),
     },
     skipped,
     remarks,
