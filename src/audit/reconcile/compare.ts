@@ -2,7 +2,7 @@
 import { paymentStream } from '../../events/payment.ts';
 import { deltaOf } from '../../solana/landed-transaction.ts';
 import type { Difference } from './differences.ts';
-import { judgeSettled, judgeTransfer, type OnChain, type Receivers } from './judge.ts';
+import { judgeSettled, judgeTransfer, type Landed, type OnChain, type Receivers } from './judge.ts';
 import type { LoggedPayment } from './logged-payment.ts';
 import { unreadableIn } from './read-log.ts';
 import type { ReconcileState } from './state.ts';
@@ -129,9 +129,10 @@ export function compare(
   };
 
   for (const { stream, problem } of unreadableIn(state)) differs(unreadable(stream, problem));
+  const earliest = state.earliestLanded();
   for (const row of state.payments()) {
     addFee(fees, row);
-    comparePayment(row, receivers, totals, differs, report);
+    comparePayment(row, earliest, receivers, totals, differs, report);
   }
   for (const { transaction, streams } of state.namedTwice()) differs(twice(transaction, streams));
   for (const row of state.listed()) compareTransfers(state, row, receivers, totals, differs, report);
@@ -165,6 +166,7 @@ type Running = Pick<Totals, 'payments' | 'incoming' | 'outgoing'> & { charged: b
 
 function comparePayment(
   { payment, found }: PaymentRow,
+  earliest: Landed | null,
   receivers: Receivers,
   totals: Running,
   differs: (difference: Difference) => void,
@@ -181,7 +183,7 @@ function comparePayment(
   payments.settled++;
   if (payment.late) payments.late++;
   totals.charged += BigInt(payment.charged ?? payment.amount);
-  const verdict = judgeSettled(payment, onChain(payment, found), receivers);
+  const verdict = judgeSettled(payment, onChain(payment, found, earliest), receivers);
   switch (verdict.is) {
     case 'matches':
       payments.matches++;
@@ -207,12 +209,13 @@ function comparePayment(
 
 const slotOrNull = (slot: number): number | null => (Number.isFinite(slot) && slot > 0 ? slot : null);
 
-function onChain({ slot }: LoggedPayment, found: SignatureRow | null): OnChain {
+function onChain({ slot }: LoggedPayment, found: SignatureRow | null, earliest: Landed | null): OnChain {
   if (found === null || found.outcome === 'listed') return { is: 'unknown' };
   const { transaction, outcome, keptFrom } = found;
   if (transaction) return { is: 'there', transaction, final: outcome === 'fetched' };
   // A listed transaction without content is there, only not given.
-  if (found.listed || slot === null || slot < keptFrom) return { is: 'not_kept', keptFrom };
+  if (found.listed) return { is: 'not_kept', keptFrom, earliest: null };
+  if (slot === null || slot < keptFrom) return { is: 'not_kept', keptFrom, earliest };
   return { is: 'absent' };
 }
 

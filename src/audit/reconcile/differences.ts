@@ -8,6 +8,8 @@ export const DIFFERENCES = {
   mint_differs: 'The transfer moved another token.',
   payer_differs: 'Another wallet paid than the log says.',
   slot_differs: 'The transfer is in another slot than the log says of the final one.',
+  slot_too_early:
+    'A settled payment names a slot before the history of the endpoint, and was submitted after one that is in that history.',
   message_differs: 'The transaction on the chain is not the one that the stream is named after.',
   memo_differs: 'The memo on the chain is not the one that the log holds.',
   transaction_of_two_payments: 'Two payments name one transaction.',

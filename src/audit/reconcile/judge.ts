@@ -1,5 +1,6 @@
 /** Compares what the log says with what the chain says. Pure: everything was read before. */
 import { paymentOf } from '../../events/payment.ts';
+import { type Instant, MICROS_PER_SECOND, toMicros } from '../../runtime/instant.ts';
 import { associatedTokenAddress, isAddress } from '../../solana/addresses.ts';
 import type { LandedTransaction, TokenChange } from '../../solana/chain-history.ts';
 import { deltaOf } from '../../solana/landed-transaction.ts';
@@ -14,13 +15,19 @@ export interface Receivers {
   readonly accounts: ReadonlySet<string>;
 }
 
+/** The earliest of the payments that are on the chain as final. */
+export interface Landed {
+  readonly submittedAt: Instant;
+  readonly slot: number;
+}
+
 /** What became of the question for one settled payment. */
 export type OnChain =
   /** `final` is false if it is confirmed but not yet final. */
   | { readonly is: 'there'; readonly transaction: LandedTransaction; readonly final: boolean }
   /** Not there, although the endpoint's history begins no later. */
   | { readonly is: 'absent' }
-  | { readonly is: 'not_kept'; readonly keptFrom: number }
+  | { readonly is: 'not_kept'; readonly keptFrom: number; readonly earliest: Landed | null }
   /** Not asked yet: the budget ended before. */
   | { readonly is: 'unknown' };
 
@@ -36,8 +43,10 @@ export function judgeSettled(payment: LoggedPayment, onChain: OnChain, receivers
   switch (onChain.is) {
     case 'unknown':
       return own.length ? differs(own) : { is: 'unknown' };
-    case 'not_kept':
-      return own.length ? differs(own) : { is: 'not_kept', keptFrom: onChain.keptFrom };
+    case 'not_kept': {
+      const all = [...own, ...slotDifferences(payment, onChain.earliest)];
+      return all.length ? differs(all) : { is: 'not_kept', keptFrom: onChain.keptFrom };
+    }
     case 'absent':
       return differs([
         ...own,
@@ -67,6 +76,18 @@ function ownDifferences(payment: LoggedPayment, { mints, owners }: Receivers): r
     found.push(difference(payment, 'other_receiver', [...owners].join(' or '), payment.payTo));
   if (!mints.has(payment.mint)) found.push(difference(payment, 'other_mint', [...mints].join(' or '), payment.mint));
   return found;
+}
+
+/** From its submission, a transaction lands within about two minutes or never. The rest is for clocks that differ. */
+const LANDS_WITHIN = 900 * MICROS_PER_SECOND;
+
+/** Slots grow with time: what was submitted after another payment had landed cannot be in an earlier slot. */
+function slotDifferences(payment: LoggedPayment, earliest: Landed | null): readonly Difference[] {
+  const { slot, submittedAt } = payment;
+  if (earliest === null || slot === null || submittedAt === null || slot >= earliest.slot) return [];
+  if (toMicros(submittedAt) <= toMicros(earliest.submittedAt) + LANDS_WITHIN) return [];
+  const expected = `slot ${earliest.slot} or later: a payment in it was submitted at ${earliest.submittedAt}`;
+  return [difference(payment, 'slot_too_early', expected, `slot ${slot}, submitted at ${submittedAt}`)];
 }
 
 function transferDifferences(

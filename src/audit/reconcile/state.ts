@@ -7,6 +7,7 @@ import { dirname } from 'node:path';
 import type { LandedTransaction } from '../../solana/chain-history.ts';
 import type { Database, Statement } from '../../storage/sqlite/driver.ts';
 import { openDatabase, openTemporary, openUnchanged } from '../../storage/sqlite/open-database.ts';
+import type { Landed } from './judge.ts';
 import type { LoggedPayment } from './logged-payment.ts';
 import {
   APPLICATION_ID,
@@ -134,6 +135,18 @@ export class ReconcileState {
       const { payment, ...found } = row as { payment: string } & { signature: string | null };
       yield { payment: JSON.parse(payment), found: found.signature === null ? null : rowOf(found as RawSignature) };
     }
+  }
+
+  /** The settled payment on the chain, final and without error, that was submitted first. */
+  earliestLanded(): Landed | null {
+    const row = this.#get(
+      `SELECT p.content ->> '$.submittedAt' AS submittedAt, s.content ->> '$.slot' AS slot
+       FROM payments p JOIN signatures s ON s.signature = p.tx
+       WHERE p.status = 'settled' AND s.outcome = 'fetched' AND s.failed = 0 AND s.content IS NOT NULL
+         AND p.content ->> '$.submittedAt' IS NOT NULL
+       ORDER BY 1 LIMIT 1`,
+    );
+    return (row as Landed | undefined) ?? null;
   }
 
   /** The listed transactions, oldest first. */

@@ -10,10 +10,11 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { reconcile } from '../../../src/audit/reconcile/reconcile.ts';
 import { ReconcileState } from '../../../src/audit/reconcile/state.ts';
 import { EXIT } from '../../../src/cli/command.ts';
+import { MICROS_PER_SECOND, systemClock, toInstant } from '../../../src/runtime/instant.ts';
 import { CallBudget } from '../../../src/solana/call-budget.ts';
 import { RpcHistory } from '../../../src/solana/rpc-history.ts';
 import { type Fault, type FaultyRpc, openFaultyRpc, pass, type RpcCall } from '../../solana/faulty-rpc.ts';
-import { buy, openShop, reconciled, type Shop, untilFinal } from './shop.ts';
+import { append, buy, claim, openShop, payment, reconciled, type Shop, settled, untilFinal } from './shop.ts';
 
 let shop: Shop;
 let wallet: Keypair;
@@ -29,7 +30,8 @@ beforeAll(async () => {
   }
   slots = (await shop.events()).filter(({ type }) => type === 'PaymentSettled').map(({ data }) => Number(data.slot));
 });
-afterAll(() => shop.close());
+// The last test plants a payment.
+afterAll(() => shop.close({ planted: true }));
 
 let directory: string;
 let state: string;
@@ -307,4 +309,18 @@ it('a payment that is confirmed and not final yet waits apart', async () => {
   history.close();
   expect(payments).toMatchObject({ settled: 4, awaitsFinality: 4 });
   expect(types.filter((type) => type === 'awaits_finality')).toHaveLength(4);
+});
+
+it('is no excuse for a payment that names a slot before its history, and was submitted after those in it', async () => {
+  const first = slots[2] ?? 0;
+  const wire = await payment(shop, wallet, 990_000n);
+  const at = toInstant(systemClock.now() + 3_600 * MICROS_PER_SECOND);
+  const stream = await claim(shop, wire, { wallet, at });
+  await append(shop, stream, [settled(wire, wallet.publicKey.toBase58(), first - 1)], at);
+  const { code, findings, summary } = await reconciled(shop, '--rpc-url', (await endpoint(pruned(first))).url);
+  expect(code).toBe(EXIT.found);
+  expect(findings.filter(({ type }) => type === 'difference')).toEqual([
+    expect.objectContaining({ code: 'slot_too_early', stream, found: `slot ${first - 1}, submitted at ${at}` }),
+  ]);
+  expect(summary).toMatchObject({ payments: { settled: 5, matches: 2, differs: 1, notKept: 2 } });
 });

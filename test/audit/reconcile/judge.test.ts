@@ -1,6 +1,12 @@
 /** Given a payment of the log and its transaction, the judgement names every difference that either of them allows. */
 import { expect, it } from 'vitest';
-import { judgeSettled, judgeTransfer, type OnChain, type Receivers } from '../../../src/audit/reconcile/judge.ts';
+import {
+  judgeSettled,
+  judgeTransfer,
+  type Landed,
+  type OnChain,
+  type Receivers,
+} from '../../../src/audit/reconcile/judge.ts';
 import type { LoggedPayment } from '../../../src/audit/reconcile/logged-payment.ts';
 import { associatedTokenAddress, NETWORKS } from '../../../src/solana/addresses.ts';
 import type { LandedTransaction, TokenChange } from '../../../src/solana/chain-history.ts';
@@ -52,6 +58,7 @@ const there = (over: Partial<LandedTransaction> = {}, final = true): OnChain => 
   transaction: { ...transaction, ...over },
   final,
 });
+const notKept = (earliest: Landed | null): OnChain => ({ is: 'not_kept', keptFrom: 200, earliest });
 const gets = (over: Partial<TokenChange>): OnChain => there({ changes: [{ ...received, ...over }] });
 
 it.each<[what: string, over: Partial<LoggedPayment>, onChain: OnChain, expected: unknown]>([
@@ -62,7 +69,25 @@ it.each<[what: string, over: Partial<LoggedPayment>, onChain: OnChain, expected:
   ['agree, and the account was opened by it', {}, gets({ before: null, after: 990_000n }), 'matches'],
   ['agree, and the bytes of the log cannot be read', { memos: null }, there(), 'matches'],
   ['cannot be compared', {}, { is: 'unknown' }, 'unknown'],
-  ['cannot be compared any more', {}, { is: 'not_kept', keptFrom: 200 }, 'not_kept'],
+  ['cannot be compared any more', {}, notKept(null), 'not_kept'],
+  [
+    'cannot be compared, after an earlier slot',
+    {},
+    notKept({ submittedAt: '2026-03-01T09:00:00.000000Z', slot: 100 }),
+    'not_kept',
+  ],
+  [
+    'cannot be compared, with a payment that landed late',
+    {},
+    notKept({ submittedAt: '2026-03-01T11:45:00.000000Z', slot: 200 }),
+    'not_kept',
+  ],
+  [
+    'differ: its slot is before that of an earlier payment',
+    {},
+    notKept({ submittedAt: '2026-03-01T11:44:59.999999Z', slot: 200 }),
+    ['slot_too_early'],
+  ],
   ['differ: it is not there', {}, { is: 'absent' }, ['not_on_chain']],
   ['differ: it failed', {}, there({ error: '"AccountInUse"' }), ['failed_on_chain']],
   ['differ: it is another message', {}, there({ messageHash: 'b'.repeat(64) }), ['message_differs']],
@@ -74,7 +99,7 @@ it.each<[what: string, over: Partial<LoggedPayment>, onChain: OnChain, expected:
   ['differ in the token', {}, gets({ mint: OTHER_MINT }), ['mint_differs']],
   ['differ in the account', {}, gets({ account: 'another' }), ['recipient_differs']],
   ['differ about the token of the log', { mint: OTHER_MINT }, there(), ['other_mint', 'recipient_differs']],
-  ['differ about the receiver of the log', { payTo: WALLET }, { is: 'not_kept', keptFrom: 200 }, ['other_receiver']],
+  ['differ about the receiver of the log', { payTo: WALLET }, notKept(null), ['other_receiver']],
   ['differ about a receiver that is no address', { payTo: 'me' }, there(), ['other_receiver', 'recipient_differs']],
   ['differ in several ways', {}, there({ memos: [], signers: [] }), ['memo_differs', 'payer_differs']],
 ])('log and chain %s', (_, over, onChain, expected) => {

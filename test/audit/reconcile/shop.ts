@@ -12,7 +12,7 @@ import {
   paymentStream,
   QueryAnswered,
 } from '../../../src/events/payment.ts';
-import { systemClock, toInstant } from '../../../src/runtime/instant.ts';
+import { type Instant, systemClock, toInstant } from '../../../src/runtime/instant.ts';
 import { hashOfMessage } from '../../../src/solana/landed-transaction.ts';
 import { readTransaction } from '../../../src/solana/local/wire.ts';
 import { NO_STREAM, type StreamHead } from '../../../src/storage/event-log.ts';
@@ -38,6 +38,7 @@ export async function append(
   { storage }: Pick<World, 'storage'>,
   stream: string,
   events: readonly DomainEvent[],
+  recordedAt = toInstant(systemClock.now()),
 ): Promise<StreamHead> {
   const newest = (await storage.log.read(stream)).at(-1);
   const head = newest ? { revision: newest.revision, hash: newest.metadata.hash } : NO_STREAM;
@@ -46,7 +47,7 @@ export async function append(
     head,
     events,
     context: contextOf(),
-    recordedAt: toInstant(systemClock.now()),
+    recordedAt,
   });
   await storage.log.append(appended);
   return headAfter(appended);
@@ -103,6 +104,8 @@ export interface Claim {
   readonly says?: string;
   /** Bytes that the log holds, if not those of the transaction. */
   readonly wire?: Buffer;
+  /** When the log says that it recorded it; now if omitted. */
+  readonly at?: Instant;
 }
 
 /** Writes what an insider might: a payment up to its submission, in the stream of a transaction. */
@@ -111,7 +114,7 @@ export async function claim(shop: Shop, transaction: Buffer, { wallet, says, ...
   const stream = paymentStream(hashOfMessage(message.bytes));
   const requestId = randomUUID();
   const hash = 'a'.repeat(64);
-  await append(shop, stream, [
+  const events = [
     PaymentAuthorized.of({
       requestId,
       wallet: says ?? wallet.publicKey.toBase58(),
@@ -138,7 +141,8 @@ export async function claim(shop: Shop, transaction: Buffer, { wallet, says, ...
       wire: (over.wire ?? transaction).toString('base64'),
       lastValidBlockHeight: 1_000,
     }),
-  ]);
+  ];
+  await append(shop, stream, events, over.at);
   return stream;
 }
 
