@@ -17,6 +17,8 @@ import { type BackupFile, type Manifest, newestPart, type Part, partFolder } fro
 import type { Names, Scratch } from './scratch.ts';
 import { assertPresent, readBackupFile, readSegment, type SegmentKind } from './segments.ts';
 
+const LINES_AT_ONCE = 500;
+
 export interface PartFile {
   readonly part: Part;
   readonly file: BackupFile;
@@ -69,23 +71,24 @@ export class Backup {
     }
   }
 
-  /** In log order, a file at a time. */
+  /** In log order. */
   async *events(parts?: readonly Part[]): AsyncIterable<readonly RecordedEvent[]> {
-    for (const file of this.files('events', parts)) yield await linesOf(file, readEventLine);
+    for (const file of this.files('events', parts)) yield* linesOf(file, readEventLine);
   }
 
+  /** A file at a time: a copy that is continued counts these portions. */
   async *payloads(parts?: readonly Part[]): AsyncIterable<readonly PayloadLine[]> {
-    for (const file of this.files('payloads', parts)) yield await linesOf(file, readPayloadLine);
+    for (const file of this.files('payloads', parts)) yield* linesOf(file, readPayloadLine, Number.POSITIVE_INFINITY);
   }
 
   /** Names whose content the store held when their part was taken. */
   async *heldNames(parts?: readonly Part[]): AsyncIterable<readonly BlobName[]> {
-    for (const file of this.files('names', parts)) yield await linesOf(file, readNameLine);
+    for (const file of this.files('names', parts)) yield* linesOf(file, readNameLine);
   }
 
   /** What was removed from the store after the part that holds its content; a later line wins. */
   async *gone(): AsyncIterable<readonly GoneLine[]> {
-    for (const file of this.files('gone')) yield await linesOf(file, readGoneLine);
+    for (const file of this.files('gone')) yield* linesOf(file, readGoneLine);
   }
 
   /** The replacement of each content that was removed; null if nothing replaced it. */
@@ -126,7 +129,9 @@ export class Backup {
 
   /** As the newest part has them. */
   async *cells(): AsyncIterable<StoredCell> {
-    for (const file of this.files('cells', [this.newest])) yield* await linesOf(file, readCellLine);
+    for (const file of this.files('cells', [this.newest])) {
+      for await (const cells of linesOf(file, readCellLine)) yield* cells;
+    }
   }
 
   /** Key files by name, each in its newest version: a part may be taken without keys, or on a node that has fewer. */
@@ -150,9 +155,14 @@ export class Backup {
   }
 }
 
-async function linesOf<Line>(
+async function* linesOf<Line>(
   { folder, file, shown }: PartFile,
   read: (value: unknown, shown: string, index: number) => Line,
-): Promise<readonly Line[]> {
-  return (await readSegment(folder, file, shown)).map((value, index) => read(value, shown, index));
+  linesAtOnce = LINES_AT_ONCE,
+): AsyncGenerator<readonly Line[], void> {
+  let before = 0;
+  for await (const values of readSegment(folder, file, shown, linesAtOnce)) {
+    yield values.map((value, index) => read(value, shown, before + index));
+    before += values.length;
+  }
 }

@@ -107,8 +107,16 @@ export async function assertPresent(folder: string, file: BackupFile, shown: str
   if (found.size !== file.bytes) throw unusable(`${shown} has ${found.size} bytes, not ${file.bytes}`);
 }
 
-/** The lines of a file, parsed. @throws CopyRefused */
-export async function readSegment(folder: string, file: BackupFile, shown: string): Promise<readonly unknown[]> {
+/**
+ * The lines of a file, parsed, in portions: parsed lines take many times the memory of their text.
+ * @throws CopyRefused, before the first line unless a line is not JSON
+ */
+export async function* readSegment(
+  folder: string,
+  file: BackupFile,
+  shown: string,
+  linesAtOnce: number,
+): AsyncGenerator<readonly unknown[], void> {
   const bytes = await readBackupFile(folder, file, shown);
   let raw: Buffer;
   try {
@@ -122,9 +130,20 @@ export async function readSegment(folder: string, file: BackupFile, shown: strin
   if (lineEnds(raw) !== file.lines || raw.at(-1) !== LINE_END) {
     throw unusable(`${shown} does not hold ${file.lines} complete lines`);
   }
-  const lines = raw.toString('utf8').split('\n').slice(0, -1);
+  let lines: unknown[] = [];
+  for (let start = 0; start < raw.length; ) {
+    const end = raw.indexOf(LINE_END, start);
+    lines.push(parsed(raw.toString('utf8', start, end), shown));
+    start = end + 1;
+    if (lines.length < linesAtOnce && start < raw.length) continue;
+    yield lines;
+    lines = [];
+  }
+}
+
+function parsed(line: string, shown: string): unknown {
   try {
-    return lines.map((line) => JSON.parse(line) as unknown);
+    return JSON.parse(line) as unknown;
   } catch {
     throw unusable(`${shown} holds a line that is not JSON`);
   }
