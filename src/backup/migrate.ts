@@ -4,11 +4,18 @@
  */
 import { LogTree, leafOf } from '../events/log-tree.ts';
 import type { Clock } from '../runtime/instant.ts';
-import { assertNotMidCopy, readCopyMarker, writeCopyMarker } from '../storage/copy-marker.ts';
+import {
+  assertNotMidCopy,
+  COPY_MARKER,
+  type CopyMarker,
+  readCopyMarker,
+  writeCopyMarker,
+} from '../storage/copy-marker.ts';
 import { isDeadOwner } from '../storage/lease-owner.ts';
 import type { BlobName } from '../storage/payload-store.ts';
 import type { Storage } from '../storage/storage.ts';
 import { ChainCheck } from './chain-check.ts';
+import { acquireCopyLease, anotherCopies } from './copy-lease.ts';
 import { type CopyOrigin, type StillLog, storageOrigin } from './origin.ts';
 import { isReceived, type Received, receive } from './receive.ts';
 import { CopyRefused, type Progress } from './refused.ts';
@@ -51,6 +58,7 @@ export async function migrate(options: MigrateOptions): Promise<Migrated> {
     onProgress,
     async beforeEnd() {
       await assertUnserved(options);
+      if ((await readCopyMarker(source.readStore))?.state !== 'leaving') throw canceled();
       if ((await source.log.head()) === still.head) return;
       throw new CopyRefused(
         'The log was written to while it was copied.',
@@ -61,11 +69,20 @@ export async function migrate(options: MigrateOptions): Promise<Migrated> {
   return { ...received, logId: await left(source, logId) };
 }
 
-/** The last step. */
+/** The last step. @throws CopyRefused if another process has decided otherwise: both storages could be served then */
 async function left({ readStore }: Pick<Storage, 'readStore'>, logId: string): Promise<string> {
-  await writeCopyMarker(readStore, { state: 'left', id: logId });
-  return logId;
+  const { version, value } = await readStore.cell(COPY_MARKER);
+  if (value?.state === 'left') return logId;
+  const marker: CopyMarker = { state: 'left', id: logId };
+  if (value?.state === 'leaving' && (await readStore.compareAndSet(COPY_MARKER, version, { ...marker }))) return logId;
+  throw canceled();
 }
+
+const canceled = (): CopyRefused =>
+  new CopyRefused(
+    'The migration was canceled while it ran.',
+    'Serve only the old storage. To move it after all, empty the new one and start again.',
+  );
 
 /** What a complete copy holds. */
 async function countOf(origin: CopyOrigin, onProgress: Progress): Promise<Received> {
@@ -149,19 +166,32 @@ async function readThrough(
 }
 
 /**
- * Gives up a migration, so that the source can be used again.
- * @throws CopyRefused if there is none, or the new storage is complete
+ * Gives up a migration, so that the source can be used again. A migration that runs is waited for, a while.
+ * @throws CopyRefused if there is none, it still runs, or the new storage is complete
  */
-export async function cancelMigration({ source, target }: Pick<MigrateOptions, 'source' | 'target'>): Promise<void> {
-  const marker = await readCopyMarker(source.readStore);
-  if (marker?.state !== 'leaving' && marker?.state !== 'left') {
-    throw new CopyRefused('No migration of this storage was started.', 'There is nothing to cancel.');
+export async function cancelMigration(options: MigrateOptions): Promise<void> {
+  const { source, target } = options;
+  await assertBegun(source);
+  const lease = await acquireCopyLease(options);
+  try {
+    const version = await assertBegun(source);
+    if ((await readCopyMarker(target.readStore))?.state === 'received') {
+      throw new CopyRefused(
+        'The new storage is complete, and a service may have used it.',
+        'Use it. To go back to the old one and lose what was recorded since, empty the new storage first.',
+      );
+    }
+    await lease.assertHeld();
+    const marker: CopyMarker = { state: 'stayed' };
+    if (!(await source.readStore.compareAndSet(COPY_MARKER, version, { ...marker }))) throw anotherCopies();
+  } finally {
+    await lease.release();
   }
-  if ((await readCopyMarker(target.readStore))?.state === 'received') {
-    throw new CopyRefused(
-      'The new storage is complete, and a service may have used it.',
-      'Use it. To go back to the old one and lose what was recorded since, empty the new storage first.',
-    );
-  }
-  await writeCopyMarker(source.readStore, { state: 'stayed' });
+}
+
+/** The version of the marker. */
+async function assertBegun({ readStore }: Pick<Storage, 'readStore'>): Promise<number> {
+  const { version, value } = await readStore.cell(COPY_MARKER);
+  if (value?.state === 'leaving' || value?.state === 'left') return version;
+  throw new CopyRefused('No migration of this storage was started.', 'There is nothing to cancel.');
 }

@@ -6,13 +6,13 @@ import { ContentRedacted } from '../events/content.ts';
 import type { JsonObject } from '../events/event.ts';
 import { LogTree, leafOf } from '../events/log-tree.ts';
 import type { Clock } from '../runtime/instant.ts';
-import { pause } from '../runtime/pause.ts';
 import { readCopyMarker, writeCopyMarker } from '../storage/copy-marker.ts';
 import type { RecordedEvent } from '../storage/event-log.ts';
-import { HeldLease } from '../storage/held-lease.ts';
+import type { HeldLease } from '../storage/held-lease.ts';
 import type { BlobName } from '../storage/payload-store.ts';
 import type { Storage } from '../storage/storage.ts';
 import { ClockPositions } from './clock-positions.ts';
+import { acquireCopyLease, anotherCopies } from './copy-lease.ts';
 import { EventWriter } from './event-writer.ts';
 import { CELLS, type CopyOrigin } from './origin.ts';
 import { RedactedContent } from './redacted-content.ts';
@@ -46,16 +46,14 @@ export interface Received {
   readonly unknown: readonly BlobName[];
 }
 
-const LEASE = 'copy';
-const LEASE_MS = 10_000;
 const NAMES_AT_ONCE = 1000;
 const CONTENTS_AT_ONCE = 64;
 
 /** @throws CopyRefused if the storage is not empty or cannot take this copy */
 export async function receive(options: ReceiveOptions): Promise<Received> {
-  const { target, origin, redactions = NO_REDACTIONS, clock, owner } = options;
+  const { target, origin, redactions = NO_REDACTIONS } = options;
   const { readStore } = target;
-  const lease = await takeLease({ readStore, clock, owner, name: LEASE, durationMs: LEASE_MS }, options.onProgress);
+  const lease = await acquireCopyLease(options);
   let scratch: Scratch | null = null;
   try {
     scratch = Scratch.open();
@@ -67,11 +65,11 @@ export async function receive(options: ReceiveOptions): Promise<Received> {
     await writeEvents(options, content, positions, lease);
     await check(options, content, positions, lease);
     await lease.assertHeld();
-    await content.record(clock);
+    await content.record(options.clock);
     const cells = await writeCells(options, positions, lease);
     await options.beforeEnd?.();
     await lease.assertHeld();
-    if (!(await writeCopyMarker(readStore, { state: 'received', id }))) throw another();
+    if (!(await writeCopyMarker(readStore, { state: 'received', id }))) throw anotherCopies();
     const { redacted, unknown } = content;
     const standings = await target.copies.standings(found);
     // Another part of a backup may hold the sound bytes.
@@ -91,20 +89,6 @@ export async function isReceived({ readStore }: Pick<Storage, 'readStore'>, orig
   const marker = await readCopyMarker(readStore);
   return marker?.state === 'received' && marker.id === copyId(origin);
 }
-
-/** The lease of a copy that was killed first has to end, unless the engine sees that its process is gone. */
-async function takeLease(options: Parameters<typeof HeldLease.acquire>[0], onProgress: Progress): Promise<HeldLease> {
-  for (let waitedMs = 0; ; waitedMs += 1000) {
-    const lease = await HeldLease.acquire(options);
-    if (lease) return lease;
-    if (waitedMs > LEASE_MS + 5000) throw another();
-    onProgress('seconds spent waiting for another copy to end', waitedMs / 1000, null);
-    await pause(1000, undefined);
-  }
-}
-
-const another = (): CopyRefused =>
-  new CopyRefused('Another process copies into this storage.', 'Wait until it has ended.');
 
 /** How many portions of content an earlier run has completed. @throws CopyRefused */
 async function begin({ target }: ReceiveOptions, id: string): Promise<number> {
@@ -139,7 +123,7 @@ async function begin({ target }: ReceiveOptions, id: string): Promise<number> {
       'Name an empty one: a new DATA_DIR, or an empty event store (EVENTSTORE_URL) and a new database (MONGODB_URL).',
     );
   }
-  if (!(await writeCopyMarker(readStore, { state: 'receiving', id, done: 0 }))) throw another();
+  if (!(await writeCopyMarker(readStore, { state: 'receiving', id, done: 0 }))) throw anotherCopies();
   return 0;
 }
 
@@ -270,7 +254,7 @@ async function writeCells({ target, origin, onProgress }: ReceiveOptions, positi
     const moved: JsonObject = { ...value, shown: positions.of(id, value) };
     const { version, value: present } = await readStore.cell(id);
     const isWritten = JSON.stringify(present) === JSON.stringify(moved);
-    if (!isWritten && !(await readStore.compareAndSet(id, version, moved))) throw another();
+    if (!isWritten && !(await readStore.compareAndSet(id, version, moved))) throw anotherCopies();
     onProgress('case clocks', ++count, null);
   }
   return count;

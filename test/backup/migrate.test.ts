@@ -39,6 +39,8 @@ const use = (storage: Storage) => compareLog({ ...storage, projections: [] });
 const dyingAt = (step: string) => (now: string) => {
   if (now === step) throw new Error('killed');
 };
+const cancel = (owner = leaseOwner()) =>
+  cancelMigration({ source, target, clock: systemClock, owner, onProgress: () => undefined });
 /** Dies before it says that the storage was left. */
 const withoutLeft = (readStore: Storage['readStore']): Storage['readStore'] =>
   new Proxy(readStore, {
@@ -127,13 +129,53 @@ describe('a migration', () => {
   });
 
   it('can be given up until it is complete', async () => {
-    await expect(cancelMigration({ source, target })).rejects.toThrow('No migration');
+    await expect(cancel()).rejects.toThrow('No migration');
     await expect(move(dyingAt('events'))).rejects.toThrow('killed');
-    await cancelMigration({ source, target });
+    await cancel();
     expect(await use(source)).toMatchObject({ logId: LOG_ID });
     await expect(use(target)).rejects.toMatchObject({ code: 'copy_unfinished' });
     await move();
-    await expect(cancelMigration({ source, target })).rejects.toThrow('The new storage is complete');
+    await expect(cancel()).rejects.toThrow('The new storage is complete');
+  });
+});
+
+describe('giving a migration up', () => {
+  const other = `${hostname()}/${process.ppid}/1/other`;
+
+  it('waits for the one that runs, and is refused once that is complete', async () => {
+    const canceling: Promise<unknown>[] = [];
+    const cancelMeanwhile = (step: string) => {
+      if (step !== 'content' || canceling.length > 0) return;
+      canceling.push(cancel(other).catch((error: unknown) => error));
+    };
+    expect(await move(cancelMeanwhile)).toMatchObject({ events: 8 });
+    expect(await Promise.all(canceling)).toMatchObject([{ message: expect.stringContaining('storage is complete') }]);
+    await expect(use(source)).rejects.toMatchObject({ code: 'log_moved' });
+    expect(await use(target)).toMatchObject({ logId: LOG_ID });
+  });
+
+  it('before it copies lets it end without a second storage that can be served', async () => {
+    const readAll: Storage['log']['readAll'] = async function* (...args) {
+      if ((await source.readStore.cell('copy')).value?.state === 'leaving') await cancel(other);
+      yield* source.log.readAll(...args);
+    };
+    const log = new Proxy(source.log, {
+      get(inner, name) {
+        const member = Reflect.get(inner, name) as unknown;
+        if (name === 'readAll') return readAll;
+        return typeof member === 'function' ? member.bind(inner) : member;
+      },
+    });
+    const moving = migrate({
+      source: { ...source, log },
+      target,
+      clock: systemClock,
+      owner: leaseOwner(),
+      onProgress: () => undefined,
+    });
+    await expect(moving).rejects.toThrow('canceled while it ran');
+    expect(await use(source)).toMatchObject({ logId: LOG_ID });
+    await expect(use(target)).rejects.toMatchObject({ code: 'copy_unfinished' });
   });
 });
 

@@ -57,16 +57,15 @@ async function run({ cancel, json }: MigrateOptions, context: CliContext): Promi
     );
   }
   await withBoth(config, embedded, async (source, target) => {
+    const progress = startCopyProgress(context);
+    const options = { source, target, clock: systemClock, owner: leaseOwner(), onProgress: progress.onProgress };
     if (cancel) {
-      await reportingRefusals(() => cancelMigration({ source, target }));
+      await reportingRefusals(() => cancelMigration(options)).finally(() => progress.end());
       if (json) printJson(context, { canceled: true });
       else print(context, 'The migration is canceled. Unset EVENTSTORE_URL and MONGODB_URL to use DATA_DIR again.');
       return;
     }
-    const progress = startCopyProgress(context);
-    const migrated = await reportingRefusals(() =>
-      migrate({ source, target, clock: systemClock, owner: leaseOwner(), onProgress: progress.onProgress }),
-    ).finally(() => progress.end());
+    const migrated = await reportingRefusals(() => migrate(options)).finally(() => progress.end());
     const { logId, events, root, contents, cells, damaged } = migrated;
     if (json) {
       printJson(context, { log_id: logId, events, root, contents, case_clocks: cells, damaged });
