@@ -70,6 +70,8 @@ export interface Findings {
    * refer to others in this way and keeping what all others name would cost more.
    */
   refers?(rule: RuleName, to: { readonly stream: string; readonly revision: number }, name: string): void;
+  /** The rule holds only if the content that the delivery needs was gone by record or past its time: looked up too. */
+  withdrew?(rule: RuleName): void;
 }
 
 /**

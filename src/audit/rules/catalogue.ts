@@ -83,6 +83,9 @@ export const RULES = {
     'What is due for a delivery happens within a day, not counting the time while its host is paused.',
   ),
   attempt_key_valid: rule("An attempt is signed with the wallet's current key, or one replaced while it was prepared."),
+  withdrawn_by_record: rule(
+    'A callback ends without its content, or is scheduled without any, only if that was removed or replaced by record before, or its time was over.',
+  ),
   redelivery_as_requested: rule('A redelivery is requested for the delivery as scheduled, with the next number.'),
   attempt_not_paused: rule('No attempt starts while its host is paused, once five minutes have passed.'),
   cancelled_while_open: rule(

@@ -99,8 +99,15 @@ function judgeScheduled(data: DataOf<'DeliveryScheduled'>, judged: JudgedEvent, 
   const { deliveryId, wallet, requestId, payment, target, origin } = data;
   const named = deliveryOf(stream);
   if (named !== deliveryId) findings.breach('delivery_idempotency_key', `${named}`, deliveryId);
+  if (data.envelope === null) judgeWithdrawn(judged, findings);
   const promised = { payment: `payment-${payment}`, wallet, requestId, target, origin };
   findings.state(`delivery:${named}`, 'scheduled', { ...promised, ...momentOf(judged, findings) });
+}
+
+/** Earlier versions removed the content of some payments without a record. */
+function judgeWithdrawn(judged: JudgedEvent, findings: Findings): void {
+  if (isEarlier(judged)) findings.unprovable('withdrawn_by_record');
+  else findings.withdrew?.('withdrawn_by_record');
 }
 
 function judgeNext(
@@ -227,6 +234,8 @@ function judgeFinish(
     findings.breach('attempt_outcome', `no end before ${underway.startedAt}`, finished.finishedAt);
   }
   judgeResult(state, finished, findings);
+  // The bytes of a callback that has arrived are removed without a record of their own.
+  if (finished.failureClass === 'content_withdrawn' && state.status !== 'succeeded') judgeWithdrawn(judged, findings);
   if (finished.retryAfterSeconds === undefined && !isEarlier(judged)) {
     if (isDowngraded(judged)) return;
     findings.breach('attempt_schedule', 'what the receiver asked for by Retry-After, or null', 'neither');

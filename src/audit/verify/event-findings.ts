@@ -64,6 +64,11 @@ export class EventFindings implements Findings {
     this.#lookUps.reference({ rule, from: { stream, revision, position }, to, name });
   }
 
+  withdrew(rule: RuleName): void {
+    const { stream, revision, position, metadata } = this.#judged();
+    this.#lookUps.withdrawal(rule, { stream, revision, position, recordedAt: metadata.recordedAt }, this.#followsFrom);
+  }
+
   #judged(): JudgedEvent {
     if (this.#event === null) throw new Error('nothing is judged now');
     return this.#event;
