@@ -3,6 +3,7 @@ import { Keypair } from '@solana/web3.js';
 import { deliveryStream } from '../../src/events/delivery.ts';
 import { hostSubject, operatorStream, walletSubject } from '../../src/events/operator.ts';
 import { walletStream } from '../../src/events/signing-key.ts';
+import { sourceStream } from '../../src/events/source.ts';
 import { acknowledged, entry, failing, HOUR, interrupted, MINUTE, openRecorder, type Paid } from './recorder.ts';
 
 export interface BaseLog {
@@ -37,6 +38,8 @@ export interface BaseLog {
   /** A message that a source pushed, and an alert of it. */
   readonly pushed: string;
   readonly alert: string;
+  /** The acts on that source and one court of it. */
+  readonly pausedSource: string;
 }
 
 /** Records the log into a folder. */
@@ -65,13 +68,12 @@ export async function recordBaseLog(directory: string): Promise<BaseLog> {
     const [first, last, third] = promising.purchase.answer.callbacks.map(({ deliveryId }) => deliveryId);
     if (first === undefined || last === undefined || third === undefined) throw new Error('three were bought');
     await attempt(first, [acknowledged]);
-    await attempt(third, [interrupted, interrupted, interrupted, interrupted]);
+    await attempt(third, [interrupted, interrupted, interrupted, interrupted, acknowledged]);
     // Longer than the 9 minutes of the table and its jitter, and shorter than twice that.
     await attempt(last, [failing, { ...failing, retryAfterSeconds: 800 }]);
     const rotation = await buy({ wallet: ada, keyCall: 'rotate' });
     await recorder.prove(ada, rotation);
     await attempt(last, [failing, failing, failing, failing, failing]);
-    await attempt(third, [acknowledged]);
     await recorder.redeliver(last);
     await attempt(last, [acknowledged]);
 
@@ -101,6 +103,9 @@ export async function recordBaseLog(directory: string): Promise<BaseLog> {
     await recorder.forget({ kind: 'docket', docket: forgotten });
     const pushed = await recorder.push('d'.repeat(64));
     const alert = await recorder.alert('7001');
+    await recorder.source('Pause', 'cand');
+    await recorder.source('Pause', null);
+    await recorder.source('Resume', 'cand');
     // More than a day, and no part of it without an event: the service was never stopped.
     pass(13 * HOUR);
     await recorder.ban('Ban', carol);
@@ -139,6 +144,7 @@ export async function recordBaseLog(directory: string): Promise<BaseLog> {
       forgotten,
       pushed,
       alert,
+      pausedSource: sourceStream.itself('courtlistener'),
     };
   } finally {
     await recorder.close();

@@ -43,4 +43,24 @@ export const BREACHES_OF_SOURCES: readonly PlantedBreach[] = [
     rule: 'alert_follows',
     plant: (log, { alert }) => log.set(log.at(alert, 'AlertEnded'), { alertId: '9002' }),
   },
+  {
+    name: 'a source that is paused twice',
+    rule: 'operator_act_follows',
+    plant: (log, { pausedSource }) => log.repeat(log.at(pausedSource, 'SourcePaused', 1)),
+  },
+  {
+    name: 'a court of a source that is resumed though it is not paused',
+    rule: 'operator_act_follows',
+    plant: (log, { pausedSource }) => log.set(log.at(pausedSource, 'SourceResumed'), { court: 'ca9' }),
+  },
+  {
+    name: 'a source that is paused without a reason',
+    rule: 'operator_named',
+    plant: (log, { pausedSource }) => log.set(log.at(pausedSource, 'SourcePaused', 1), { reason: ' ' }),
+  },
+  {
+    name: 'an alert that nobody ended',
+    rule: 'operator_named',
+    plant: (log, { alert }) => log.set(log.at(alert, 'AlertEnded'), { by: ' ' }),
+  },
 ];

@@ -7,7 +7,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { systemClock } from '../../src/runtime/instant.ts';
+import { plus, systemClock } from '../../src/runtime/instant.ts';
 import type { RecordedEvent } from '../../src/storage/event-log.ts';
 import { openSqlite } from '../../src/storage/sqlite/open.ts';
 import { type BaseLog, recordBaseLog } from './base-log.ts';
@@ -15,7 +15,8 @@ import { BREACHES_OF_DOCKETS } from './breaches-of-dockets.ts';
 import { BREACHES_OF_PAYMENTS } from './breaches-of-payments.ts';
 import { BREACHES_OF_PROMISES } from './breaches-of-promises.ts';
 import { BREACHES_OF_SOURCES } from './breaches-of-sources.ts';
-import { LogCopy } from './log-copy.ts';
+import { type CopiedEvent, LogCopy } from './log-copy.ts';
+import { MINUTE } from './recorder.ts';
 import { allOf, judge } from './rules/judge.ts';
 
 const PLANTED = [...BREACHES_OF_PAYMENTS, ...BREACHES_OF_PROMISES, ...BREACHES_OF_DOCKETS, ...BREACHES_OF_SOURCES];
@@ -55,6 +56,40 @@ describe('the log of a healthy service', () => {
       { rule: 'batch_entries_failed', stream: base.batch, revision: settled.revision, found: '1 of them failed' },
       { rule: 'payment_rolled_back' },
     ]);
+  });
+});
+
+describe('what is listed and no breach', () => {
+  const listedIn = (copy: LogCopy) => {
+    const { breaches, listed } = judge(copy.sealed());
+    expect(breaches).toEqual([]);
+    return listed.filter(({ rule }) => rule !== 'payment_rolled_back');
+  };
+
+  it('is an attempt that says another time than its recording, as an early one of an insider does', () => {
+    const copy = new LogCopy(recorded);
+    const started = copy.at(base.givenUp, 'DeliveryAttemptStarted', 1);
+    started.metadata = {
+      ...started.metadata,
+      recordedAt: copy.at(base.givenUp, 'DeliveryAttemptFinished', 0).metadata.recordedAt,
+    };
+    expect(listedIn(copy)).toMatchObject([
+      { rule: 'time_as_recorded', stream: base.givenUp, revision: started.revision, found: started.data.startedAt },
+    ]);
+  });
+
+  it('is an attempt that begins eleven minutes late', () => {
+    const copy = new LogCopy(recorded);
+    const type = ['DeliveryAttemptStarted', 'DeliveryAttemptFinished'] as const;
+    const [started, finished] = [copy.at(base.givenUp, type[0], -1), copy.at(base.givenUp, type[1], -1)];
+    const late = 11 * MINUTE;
+    const later = (event: CopiedEvent, ...members: readonly string[]) => {
+      for (const member of members) copy.set(event, { [member]: plus(String(event.data[member]), late) });
+      event.metadata = { ...event.metadata, recordedAt: plus(event.metadata.recordedAt, late) };
+    };
+    later(started, 'startedAt', 'leaseUntil');
+    later(finished, 'startedAt', 'finishedAt');
+    expect(listedIn(copy)).toMatchObject([{ rule: 'attempt_late', stream: base.givenUp, revision: started.revision }]);
   });
 });
 

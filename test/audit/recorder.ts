@@ -26,6 +26,7 @@ import { applyKeyCall } from '../../src/commands/signing-key/paid-call.ts';
 import { proveCall } from '../../src/commands/signing-key/sign-in.ts';
 import { ensureSigningKey } from '../../src/commands/signing-key/use.ts';
 import { alert } from '../../src/commands/source/alert.ts';
+import { source } from '../../src/commands/source/source.ts';
 import { webhook } from '../../src/commands/source/webhook.ts';
 import { walletBan } from '../../src/commands/wallet-ban/wallet-ban.ts';
 import type { DocketSnapshot, SnapshotEntry } from '../../src/dockets/snapshot.ts';
@@ -285,6 +286,14 @@ export function openRecorder(directory: string) {
         walletBan,
         operatorStream(walletSubject(wallet)),
         { type, wallet, by: 'ada', reason: 'it probes the service' },
+        context('cli'),
+      ),
+    source: (type: 'Pause' | 'Resume', court: string | null) =>
+      handleWithRetry(
+        ports,
+        source,
+        sourceStream.itself('courtlistener'),
+        { type, source: 'courtlistener', court, by: 'ada', reason: 'it asked us to' },
         context('cli'),
       ),
     /** A message of a source, with content, which is applied. */

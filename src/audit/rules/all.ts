@@ -7,8 +7,9 @@ import { deliveryFacts } from './delivery-facts.ts';
 import { aliasRules, docketRules } from './docket.ts';
 import { forgetReferences, forgetRules } from './forget.ts';
 import { identifierRules } from './identifier.ts';
-import { masterKeyRules, operatorRules, receiverRules } from './log.ts';
-import { banRules, hostRules } from './operator-acts.ts';
+import { masterKeyRules, receiverRules } from './log.ts';
+import { banRules, hostRules, sourcePauseRules } from './operator-acts.ts';
+import { operatorRules } from './operator-named.ts';
 import { paymentRules } from './payment.ts';
 import { identifierFacts, transactionFacts } from './payment-facts.ts';
 import { signatureRules } from './payment-wire.ts';
@@ -35,6 +36,7 @@ export const LOG_RULES: readonly LogRules<Json>[] = [
   receiverRules,
   masterKeyRules,
   operatorRules,
+  sourcePauseRules,
   hostRules,
   banRules,
   forgetReferences,

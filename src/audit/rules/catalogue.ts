@@ -82,6 +82,12 @@ export const RULES = {
   attempt_in_time: rule(
     'What is due for a delivery happens within a day, not counting the time while its host is paused.',
   ),
+  attempt_late: rule(
+    'Listed, and no breach: an attempt that began more than ten minutes late, not counting the time while its host was paused.',
+  ),
+  time_as_recorded: rule(
+    'Listed, and no breach: a time in an event of a callback or a key that is more than a minute from its recording, because a clock was set, recording it took long, or somebody wrote another.',
+  ),
   attempt_key_valid: rule("An attempt is signed with the wallet's current key, or one replaced while it was prepared."),
   withdrawn_by_record: rule(
     'A callback ends without its content, or is scheduled without any, only if that was removed or replaced by record before, or its time was over.',
@@ -128,13 +134,15 @@ export const RULES = {
   redaction_in_its_stream: rule('The removal of content is recorded in the stream of that content.'),
   redaction_refers: rule('The removal of content refers to an event that names it.'),
   operator_act_follows: rule(
-    'A host is paused, or a wallet banned, only if it is not; resumed or unbanned only if it is; each in its own stream.',
+    'A host or a source is paused, or a wallet banned, only if it is not; resumed or unbanned only if it is; each in its own stream.',
   ),
   banned_wallet_buys_nothing: rule('No payment of a banned wallet is accepted, once five minutes have passed.'),
   forget_ordered: rule('What is removed to obey an order to forget is removed after that order.'),
   forget_completed: rule('An order to forget is completed once.'),
   forget_in_time: rule('An order to forget is completed within 24 hours.'),
-  operator_named: rule("An operator's act names the actor and a reason."),
+  operator_named: rule(
+    "An operator's act names the actor and a reason; an alert of a source and an anchor only the actor.",
+  ),
   log_founded_once: rule('A log has one identity.'),
   receiver_change_follows: rule('A change of the receiver names the receiver before.'),
 
@@ -176,5 +184,7 @@ export type RuleName = keyof typeof RULES;
 export const LISTED: ReadonlySet<RuleName> = new Set<RuleName>([
   'payment_rolled_back',
   'batch_entries_failed',
+  'attempt_late',
+  'time_as_recorded',
   'head_in_time',
 ]);

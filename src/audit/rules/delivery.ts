@@ -22,9 +22,10 @@ import { difference } from './compare.ts';
 import { nextAttempt } from './delivery-schedule.ts';
 import { isDowngraded, isEarlier, judgeSchema } from './earlier.ts';
 import { judgeKept } from './kept.ts';
-import { DUE_WITHIN } from './limits.ts';
+import { DUE_WITHIN, LISTED_AFTER } from './limits.ts';
 import { momentOf } from './moment.ts';
 import { hostRules, judgePaused, unpausedTime } from './operator-acts.ts';
+import { judgeRecordedTime } from './recorded-times.ts';
 
 /** A delivery as its decider folds it, kept as JSON by the engine. */
 export type DeliveryState = JsonObject;
@@ -47,6 +48,7 @@ export const deliveryRules: StreamRules<DeliveryState> = {
     }
     const event = { type: judged.type, data: judged.data } as unknown as DeliveryEvent;
     judgeSchema(judged, findings);
+    judgeRecordedTime(judged, findings);
     if (event.type === 'DeliveryScheduled') {
       if (state.status !== 'none') {
         findings.breach('delivery_order', 'DeliveryScheduled once', 'DeliveryScheduled again');
@@ -74,14 +76,20 @@ export const deliveryRules: StreamRules<DeliveryState> = {
  * Judges what a delivery waits for: at its end, and at each later event, which hides that it came late. While the service
  * is stopped it is in breach at the end alone, so a silence of the log does not count against what came after it.
  */
-function judgeInTime(state: Delivery, at: Instant, found: string, findings: Findings): void {
+function judgeInTime(state: Delivery, at: Instant, found: string, findings: Findings, isAttempt = false): void {
   const due = dueAt(state);
-  if (due === null || toMicros(at) - due <= DUE_WITHIN) return;
+  if (due === null || toMicros(at) - due <= LISTED_AFTER) return;
   // A paused host makes nothing late.
   const { origin } = 'facts' in state ? state.facts : { origin: '' };
   const between = { from: toInstant(due), to: at };
   const counted = unpausedTime(findings.logState?.(hostRules), origin, between, findings.logTime?.silences);
-  if (counted <= DUE_WITHIN) return;
+  if (counted <= DUE_WITHIN) {
+    // An attempt that has not begun yet is shown by `docket audit promises`.
+    if (isAttempt && counted > LISTED_AFTER) {
+      findings.breach('attempt_late', `within ten minutes of ${toInstant(due)}`, found);
+    }
+    return;
+  }
   const what = 'underway' in state && state.underway ? 'an outcome' : 'an attempt';
   findings.breach('attempt_in_time', `${what} within a day of ${toInstant(due)}`, found);
 }
@@ -117,7 +125,8 @@ function judgeNext(
   findings: Findings,
 ): void {
   const { data, metadata } = judged;
-  judgeInTime(state, metadata.recordedAt, `${event.type} at ${metadata.recordedAt}`, findings);
+  const isAttempt = event.type === 'DeliveryAttemptStarted';
+  judgeInTime(state, metadata.recordedAt, `${event.type} at ${metadata.recordedAt}`, findings, isAttempt);
   switch (event.type) {
     case 'DeliveryAttemptStarted':
       judgeStart(state, event.data, data, findings);

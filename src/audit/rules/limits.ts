@@ -23,3 +23,7 @@ export const KEPT_TO_WITHIN: Micros = 24 * HOUR;
 export const UNDER_WAY_FOR: Micros = HOUR;
 /** A decision of an operator that a node does not know of yet. It takes a second, and as long as the node cannot follow the log. */
 export const APPLIES_WITHIN: Micros = HOUR / 12;
+/** A time in an event of a callback or a key, and its recording. Both are read a moment apart. */
+export const RECORDED_WITHIN: Micros = HOUR / 60;
+/** An attempt that starts later than this after it was due is listed. It takes seconds, and as long as the service is stopped. */
+export const LISTED_AFTER: Micros = HOUR / 6;

@@ -1,18 +1,13 @@
-/** Rules about the whole log: who receives payments, which master keys are in use, who acted and why. */
-import { ContentRedacted } from '../../events/content.ts';
-import { DeliveryCancelled, DeliveryRedeliveryRequested } from '../../events/delivery.ts';
-import { DocketForgotten } from '../../events/docket.ts';
+/** Rules about the whole log: who receives payments, and which master keys are in use. */
 import type { EventOf, JsonObject } from '../../events/event.ts';
-import { ForgetOrdered } from '../../events/forget.ts';
 import { LogHeadKeyIntroduced, LogHeadRecorded } from '../../events/log-head.ts';
 import { LogFounded, ReceiverChanged } from '../../events/log-identity.ts';
-import { HOST_ACTS, PROJECTION_ACTS, SOURCE_ACTS, WALLET_ACTS } from '../../events/operator.ts';
 import { PaymentAuthorized, QueryAnswered } from '../../events/payment.ts';
 import { MasterKeyIntroduced, SigningKeyCreated, SigningKeyRotated } from '../../events/signing-key.ts';
 import { type Instant, toMicros } from '../../runtime/instant.ts';
 import type { Findings, JudgedEvent, LogRules } from '../judging.ts';
 import { difference } from './compare.ts';
-import { isDowngraded, isEarlier, judgeSchema } from './earlier.ts';
+import { isEarlier, judgeSchema } from './earlier.ts';
 import { UNDER_WAY_FOR } from './limits.ts';
 
 export interface ReceiverState extends JsonObject {
@@ -106,31 +101,3 @@ export const masterKeyRules: LogRules<MasterKeyState> = {
     return state;
   },
 };
-
-/** Acts of operators, which name actor and reason. */
-export const operatorRules: LogRules<JsonObject> = {
-  types: new Set([
-    DeliveryRedeliveryRequested.type,
-    DeliveryCancelled.type,
-    MasterKeyIntroduced.type,
-    ReceiverChanged.type,
-    ContentRedacted.type,
-    ForgetOrdered.type,
-    DocketForgotten.type,
-    ...[...PROJECTION_ACTS, ...HOST_ACTS, ...WALLET_ACTS, ...SOURCE_ACTS].map(({ type }) => type),
-  ]),
-
-  judge(state, event, findings) {
-    const { by, reason } = event.data;
-    if (isDowngraded(event)) return state ?? {};
-    // Earlier versions did not always record who decided it.
-    if (isEarlier(event) && (isAbsent(by) || isAbsent(reason))) findings.unprovable('operator_named');
-    else if (isBlank(by) || isBlank(reason)) {
-      findings.breach('operator_named', 'an actor and a reason', isBlank(by) ? 'no actor' : 'no reason');
-    }
-    return state ?? {};
-  },
-};
-
-const isAbsent = (text: unknown): boolean => text === null || text === undefined;
-const isBlank = (text: unknown): boolean => typeof text !== 'string' || text.trim() === '';

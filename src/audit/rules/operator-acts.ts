@@ -1,4 +1,4 @@
-/** What operators decide about hosts and wallets, and that the service keeps to it. */
+/** What operators decide about hosts, sources and wallets, and that the service keeps to it. */
 import type { JsonObject } from '../../events/event.ts';
 import {
   HostPaused,
@@ -10,6 +10,7 @@ import {
   walletSubject,
 } from '../../events/operator.ts';
 import { PaymentAuthorized } from '../../events/payment.ts';
+import { SourcePaused, SourceResumed, sourceStream } from '../../events/source.ts';
 import { type Instant, latest, type Micros, toMicros } from '../../runtime/instant.ts';
 import type { Findings, JudgedEvent, LogRules } from '../judging.ts';
 import type { Span } from '../log-time.ts';
@@ -99,6 +100,24 @@ export const banRules: LogRules<Bans> = {
     // The clock of the operator's machine may be behind those of the nodes, which know of it only from its record on.
     if (isBan) return { ...bans, [wallet]: since ?? latest(at, findings.logTime?.newest ?? at) };
     const { [wallet]: _, ...others } = bans;
+    return others;
+  },
+};
+
+/** Which parts of which sources are paused, by source and court. */
+type Paused = { readonly [part: string]: true } & JsonObject;
+
+export const sourcePauseRules: LogRules<Paused> = {
+  types: new Set([SourcePaused.type, SourceResumed.type]),
+
+  judge(before, event, findings) {
+    const paused: Paused = before ?? {};
+    const { source, court } = event.data as { readonly source: 'courtlistener'; readonly court: string | null };
+    const part = JSON.stringify([source, court]);
+    const isPause = event.type === SourcePaused.type;
+    judgeChange(event, sourceStream.itself(source), part in paused, isPause, findings);
+    if (isPause) return { ...paused, [part]: true };
+    const { [part]: _, ...others } = paused;
     return others;
   },
 };

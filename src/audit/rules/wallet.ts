@@ -5,6 +5,7 @@ import { type SigningKeyEvent, WALLET_STREAM_EVENTS, walletOf } from '../../even
 import { plus } from '../../runtime/instant.ts';
 import type { Findings, StreamRules } from '../judging.ts';
 import { momentOf } from './moment.ts';
+import { judgeRecordedTime } from './recorded-times.ts';
 
 export interface WalletState {
   readonly [member: string]: Json;
@@ -29,6 +30,7 @@ export const walletRules: StreamRules<WalletState> = {
     const event = { type, data } as unknown as SigningKeyEvent;
     if (event.type === 'SignInProved') return afterProof(state, event.data, findings);
     judgeKey(state, event, findings);
+    judgeRecordedTime(judged, findings);
     const { keyId, createdAt } = event.data;
     const previousValidUntil = event.type === 'SigningKeyRotated' ? event.data.previousValidUntil : null;
     findings.state(`wallet:${walletOf(stream)}`, 'made', {
