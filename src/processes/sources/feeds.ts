@@ -5,6 +5,7 @@
 import { randomUUID } from 'node:crypto';
 import type { BaseLogger } from 'pino';
 import { noteGap } from '../../commands/docket/note-gap.ts';
+import { CASE_NUMBERS, type CaseNumberDocument, caseNumberId } from '../../dockets/case-document.ts';
 import { type Clock, MICROS_PER_MS, MICROS_PER_SECOND, type Micros, toInstant } from '../../runtime/instant.ts';
 import { pause } from '../../runtime/pause.ts';
 import type { SourceHttp } from '../../sources/http/source-http.ts';
@@ -19,7 +20,7 @@ import { Trouble } from '../../storage/trouble.ts';
 import { whileHeld } from '../../storage/while-held.ts';
 import { concernedCases } from './feed-cases.ts';
 import type { LastFeedLook } from './last-feed-look.ts';
-import { type FeedPoll, pollFeed } from './poll-feed.ts';
+import { type FailedCase, type FeedPoll, pollFeed, UNRECORDED } from './poll-feed.ts';
 import { watchedCases } from './watched.ts';
 
 /** What the last polls say about a court's feed. */
@@ -121,9 +122,20 @@ export function createFeeds(ports: FeedsPorts): Feeds {
       }
       logger.warn({ process: NAME, court: court.code, ...noted.gap, cases }, 'entries may have left a feed unseen');
     },
-    failedCase(feed: CourtFeed, caseNumber: string, error: unknown): void {
-      const about = { process: NAME, court: feed.court.code, case: caseNumber, err: error };
-      logger.warn(about, 'an entry of a feed could not be recorded; repeating at the next poll');
+    async failedCase({ court }: CourtFeed, failed: FailedCase, askedAt: Micros): Promise<void> {
+      const { caseNumber, error } = failed;
+      const about = { process: NAME, court: court.code, case: caseNumber };
+      logger.warn({ ...about, err: error }, 'an entry of a feed could not be recorded; repeating at the next poll');
+      const id = caseNumberId(court.code, caseNumber);
+      try {
+        // The entry may leave the feed first: until a complete look, the case may lack it.
+        const known = (await readStore.load<CaseNumberDocument>(CASE_NUMBERS, [id])).get(id)?.document;
+        const gap = { from: toInstant(failed.from), to: toInstant(failed.to) };
+        const noted = { source: 'rss', askedAt: toInstant(askedAt), gap };
+        if (known) await noteGap(ports, { stream: known.case, ...noted }, contextOf());
+      } catch (err) {
+        logger.warn({ ...about, err }, 'that a case may lack an entry could not be noted; repeating at the next poll');
+      }
     },
   };
 
@@ -204,6 +216,10 @@ export function createFeeds(ports: FeedsPorts): Feeds {
     if (poll.fault !== null) {
       if (memory.failures < FAILING_AFTER) return;
       ports.reportStanding({ ...of, standing: 'failing', why: poll.fault.fault });
+      return;
+    }
+    if (poll.failedCases > 0 && memory.failures >= FAILING_AFTER) {
+      ports.reportStanding({ ...of, standing: 'degraded', why: UNRECORDED });
       return;
     }
     const silent = memory.movedAt !== null && isSilent(court.timeZone, memory.movedAt, clock.now());

@@ -1,5 +1,6 @@
 /** One poll of one court's feed: fetched, read, recorded, and only then remembered (docs/design/sources.md#feeds). */
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { ProjectionBehind } from '../../commands/docket/clock.ts';
 import { MICROS_PER_SECOND, type Micros, toInstant } from '../../runtime/instant.ts';
 import type { SourceHttp, SourceResponse } from '../../sources/http/source-http.ts';
 import type { CourtFeed } from '../../sources/rss/addresses.ts';
@@ -10,6 +11,7 @@ import { readFeedTime } from '../../sources/rss/feed-time.ts';
 import { keyOfRaw, type ReadItem, readItem } from '../../sources/rss/item.ts';
 import { casesOf, type FeedCase, snapshotOf } from '../../sources/rss/snapshots.ts';
 import type { Fault, Ingest } from '../../sources/source.ts';
+import { StorageFailure } from '../../storage/storage-failure.ts';
 
 export interface PollPorts {
   readonly http: Pick<SourceHttp, 'send'>;
@@ -18,12 +20,20 @@ export interface PollPorts {
   concerned(feed: CourtFeed, cases: readonly FeedCase[]): Promise<ReadonlySet<string>>;
   /** Notes on the watched cases of the court that entries of this time may be missing. */
   noteGap(feed: CourtFeed, gap: { readonly from: Micros; readonly to: Micros }, askedAt: Micros): Promise<void>;
-  /** A case could not be recorded; its items are read again at the next poll. */
-  failedCase(feed: CourtFeed, caseNumber: string, error: unknown): void;
+  /** Entries of a case, made in this time, could not be recorded; they are read again at the next poll. */
+  failedCase(feed: CourtFeed, failed: FailedCase, askedAt: Micros): Promise<void>;
   now(): Micros;
   random(): number;
   /** Between two polls; that of the courts if omitted. */
   readonly interval?: Micros | undefined;
+}
+
+export interface FailedCase {
+  /** In the canonical form. */
+  readonly caseNumber: string;
+  readonly from: Micros;
+  readonly to: Micros;
+  readonly error: unknown;
 }
 
 export interface FeedPoll {
@@ -39,6 +49,8 @@ export interface FeedPoll {
   readonly ingested: number;
   readonly unknownCase: number;
   readonly unreadable: number;
+  /** Cases of which entries could not be recorded. */
+  readonly failedCases: number;
   readonly gap: { readonly from: Micros; readonly to: Micros } | null;
 }
 
@@ -104,12 +116,14 @@ export async function pollFeed(
     const fault = { fault: 'unreadable', reason: 'the feed was cut off', retryAt: null } as const;
     return { poll: { ...poll, fault }, memory: afterFailure(ports, shown, fault) };
   }
+  const isComplete = recorded.counts.failedCases === 0;
   const memory: FeedMemory = {
     ...afterSuccess(ports, shown),
-    // What could not be recorded may leave the feed before the next poll, which then finds a gap.
-    lookedAt: recorded.isComplete ? askedAt : before.lookedAt,
-    etag: recorded.isComplete ? headerOf(answer, 'etag') : null,
-    lastModified: recorded.isComplete ? headerOf(answer, 'last-modified') : null,
+    // The court did its part, so it is asked again as soon as always.
+    ...(isComplete ? {} : { failures: before.failures + 1, fault: UNRECORDED }),
+    lookedAt: askedAt,
+    etag: isComplete ? headerOf(answer, 'etag') : null,
+    lastModified: isComplete ? headerOf(answer, 'last-modified') : null,
     // An empty feed says nothing of how long it keeps its items.
     window: oldestAt === null ? before.window : Math.min(Math.max(0, askedAt - oldestAt), LONGEST_WINDOW),
     count: items.length,
@@ -118,12 +132,12 @@ export async function pollFeed(
 }
 
 const ITEMS_IN_A_TURN = 250;
-/** Cases of one feed that could not be recorded. */
-const MOST_FAILURES = 3;
+/** Also the `why` of its standing. */
+export const UNRECORDED = 'entries of some cases cannot be recorded';
 /** The longest known, and a little more: an item with a date of long ago must not hide gaps. */
 const LONGEST_WINDOW: Micros = 25 * 3_600 * MICROS_PER_SECOND;
 
-const NOTHING = { ingested: 0, unknownCase: 0, unreadable: 0, gap: null } as const;
+const NOTHING = { ingested: 0, unknownCase: 0, unreadable: 0, failedCases: 0, gap: null } as const;
 
 const afterSuccess = (ports: PollPorts, memory: FeedMemory): FeedMemory => ({
   ...memory,
@@ -159,10 +173,14 @@ interface RecordedItems {
   readonly passed: ReadonlyMap<string, number>;
   /** Items that no earlier poll has shown. */
   readonly news: number;
-  readonly counts: Pick<FeedPoll, 'ingested' | 'unknownCase' | 'unreadable'>;
-  /** Whether every case was recorded. */
-  readonly isComplete: boolean;
+  readonly counts: Pick<FeedPoll, 'ingested' | 'unknownCase' | 'unreadable' | 'failedCases'>;
 }
+
+/** Storage or the read model fails, and so would every other case. */
+const failsForAll = (error: unknown): boolean =>
+  error instanceof StorageFailure ||
+  error instanceof ProjectionBehind ||
+  (error instanceof Error && error.cause instanceof StorageFailure);
 
 async function recordItems(
   ports: PollPorts,
@@ -184,8 +202,7 @@ async function recordItems(
   const open = casesOf(items).filter((one) => one.items.some(isOpen));
   const concerned = open.length === 0 ? new Set<string>() : await ports.concerned(court, open);
   const [done, passed, lost] = [new Set(unread), new Set<string>(), new Set<string>()];
-  let failures = 0;
-  let [ingested, unknownCase] = [0, 0];
+  let [ingested, unknownCase, failedCases] = [0, 0, 0];
   for (const item of items) if (!isOpen(item)) done.add(item.key);
   // The oldest first, as they happened.
   for (const one of open.toReversed()) {
@@ -204,10 +221,13 @@ async function recordItems(
       keep(done);
       ingested += fresh.length;
     } catch (error) {
-      // One case may be contended; if nothing can be recorded, the poll is repeated as a whole.
-      if (++failures > MOST_FAILURES) throw error;
-      ports.failedCase(court, one.number.canonical, error);
+      // The poll is repeated as a whole.
+      if (failsForAll(error)) throw error;
+      failedCases++;
       keep(lost);
+      const times = fresh.map(({ at }) => Math.min(at ?? askedAt, askedAt));
+      const [from, to] = [Math.min(...times), Math.max(...times)];
+      await ports.failedCase(court, { caseNumber: one.number.canonical, from, to, error }, askedAt);
     }
   }
   return {
@@ -215,7 +235,6 @@ async function recordItems(
     done: remember(before.done, done, askedAt),
     passed: remember(new Map([...before.passed].filter(([key]) => !done.has(key) && !lost.has(key))), passed, askedAt),
     news: items.filter(({ key }) => isOpen({ key }) && !before.passed.has(key)).length,
-    counts: { ingested, unknownCase, unreadable: unread.filter((key) => isOpen({ key })).length },
-    isComplete: lost.size === 0,
+    counts: { ingested, unknownCase, failedCases, unreadable: unread.filter((key) => isOpen({ key })).length },
   };
 }

@@ -9,7 +9,7 @@ import type { ReadStore } from '../../storage/read-store.ts';
 export interface FeedMemory {
   /** No node polls the court before this moment. */
   readonly nextAt: Micros;
-  /** When the last poll began that showed a whole feed of which everything was recorded; null before the first. */
+  /** When the last poll began that showed a whole feed; null before the first. */
   readonly lookedAt: Micros | null;
   /** When a feed last had an item or a time of building that the one before had not. */
   readonly movedAt: Micros | null;
@@ -19,7 +19,7 @@ export interface FeedMemory {
   readonly types: string;
   readonly etag: string | null;
   readonly lastModified: string | null;
-  /** Failed polls since the last success. */
+  /** Polls that failed, or could not record every case, since the last success. */
   readonly failures: number;
   /** Why the last poll failed; null if it did not. */
   readonly fault: string | null;

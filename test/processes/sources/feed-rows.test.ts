@@ -11,6 +11,7 @@ import { createProjectionRunner } from '../../../src/projections/runner.ts';
 import { sourceRecords } from '../../../src/projections/source-records.ts';
 import { systemClock, toInstant } from '../../../src/runtime/instant.ts';
 import { NO_MEMORY, readMemory, writeMemory } from '../../../src/sources/rss/feed-memory.ts';
+import { StorageFailure } from '../../../src/storage/storage-failure.ts';
 import type { FeedEntry } from '../../sources/feeds/dialects.ts';
 import { type FeedWorld, openFeedWorld } from './feed-world.ts';
 
@@ -220,6 +221,69 @@ describe('feeds (docs/design/sources.md#feeds)', () => {
     // Every item has left the feed by now.
     await world.later(121);
     expect(of('ilnd')).toMatchObject({ fault: null, gap: { from: last, to: world.clock.now() } });
+  });
+
+  it('record what they can: cases that cannot be recorded are partial, and the court is degraded after three polls', async () => {
+    const broken = ['1:26-cv-00501', '1:26-cv-00502', '1:26-cv-00503', '1:26-cv-00504', '1:26-cv-00505'];
+    const streams = await Promise.all(broken.map((caseNumber) => watched('ilnd', caseNumber)));
+    const good = await watched('ilnd', CASE);
+    world.move(60_000_000);
+    const oldest = world.now();
+    for (const caseNumber of broken) world.server.addItem('ilnd', entry({ caseNumber }));
+    const last = entry();
+    world.server.addItem('ilnd', last);
+    let fails = true;
+    const poller = world.start({
+      ingest: async (snapshot) => {
+        if (fails && broken.includes(snapshot.caseNumber)) throw new Error('a rule rejects it');
+        return world.ingest(snapshot);
+      },
+    });
+    const poll = async (minutes: number) => {
+      world.move(minutes * 60_000_000);
+      world.polls.length = 0;
+      await poller.step(world.clock.now());
+      await world.projected();
+      return { poll: of('ilnd'), standing: world.standings.findLast(({ court }) => court === 'ilnd') };
+    };
+    expect(await poll(0)).toMatchObject({
+      poll: { fault: null, ingested: 1, failedCases: 5, gap: null },
+      standing: { standing: 'working' },
+    });
+    expect(await texts(good)).toEqual([last.event]);
+    expect([await world.coverage('ilnd', CASE), await world.coverage('ilnd', broken[0] ?? '')]).toEqual([
+      'full',
+      'partial',
+    ]);
+    const gaps = async () => Promise.all(streams.map(async (stream) => (await world.caseOf(stream))?.gap?.from));
+    for (const from of await gaps()) expect(Date.parse(from ?? '')).toBeGreaterThanOrEqual(oldest - 1_000);
+    await poll(6);
+    expect(await poll(6)).toMatchObject({
+      poll: { ingested: 0, failedCases: 5, gap: null },
+      standing: { standing: 'degraded', why: 'entries of some cases cannot be recorded' },
+    });
+    for (const stream of streams) {
+      const checks = (await eventsOf(stream, 'DocketChecked')).filter(({ source }) => source === 'rss');
+      expect(checks).toHaveLength(1);
+    }
+    fails = false;
+    expect(await poll(6)).toMatchObject({
+      poll: { ingested: 5, failedCases: 0 },
+      standing: { standing: 'working', why: null },
+    });
+    for (const stream of streams) expect(await texts(stream)).toHaveLength(1);
+  });
+
+  it('end with a storage that fails, and are repeated as a whole', async () => {
+    const stream = await watched('ilnd', CASE);
+    world.server.addItem('ilnd', entry());
+    const failure = new StorageFailure('storage_full', 'the disk is full');
+    const failing = world.start({ ingest: () => Promise.reject(new Error('unknown', { cause: failure })) });
+    await failing.step(world.clock.now());
+    expect(of('ilnd')).toBeUndefined();
+    expect(await world.later(6)).toBeDefined();
+    expect(of('ilnd')).toMatchObject({ fault: null, ingested: 1, failedCases: 0 });
+    expect(await texts(stream)).toHaveLength(1);
   });
 
   it('row 31: an empty body is a failure, with a back-off', async () => {
