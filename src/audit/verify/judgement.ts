@@ -142,7 +142,10 @@ export class Judgement {
       const fault = faulty.get(index);
       const event = judged[index];
       if (fault) this.#broken(record, place, fault);
-      else if (event) this.#judgeOrReport(record, event);
+      else if (event) {
+        this.#judgeOrReport(record, event);
+        this.#streams.grew(record, event.data);
+      }
       this.#heads.add(hashes[index] ?? null, place);
     }
     if (count > 0 && this.#at) {

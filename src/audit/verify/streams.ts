@@ -2,7 +2,7 @@
  * What is known of each stream: its newest revision and the states of its rules. Streams in use are in memory, all
  * others in the scratch database, so that memory does not grow with the log.
  */
-import type { Json } from '../../events/event.ts';
+import type { Json, JsonObject } from '../../events/event.ts';
 import type { Instant } from '../../runtime/instant.ts';
 import type { Position } from '../../storage/event-log.ts';
 import type { Breach, EventPlace, Findings, StreamRules } from '../judging.ts';
@@ -12,8 +12,14 @@ import type { LogState } from './event-findings.ts';
 import { Generations } from './generations.ts';
 import { type Scratch, spreadOf } from './scratch.ts';
 
-/** Twice as many are in memory. */
-const IN_MEMORY = 1_000;
+/**
+ * Twice as many things are in memory: a stream counts as 100, and each thing in its state, such as a filing, as one of
+ * about 200 bytes.
+ */
+const IN_MEMORY = 100_000;
+const OF_A_STREAM = 100;
+/** Characters that one thing takes in the scratch database. */
+const STORED_LENGTH = 90;
 /** Revisions that were passed over and may still come, if two events were exchanged. */
 const MOST_AWAITED = 64;
 /** A time at which every deadline of a log has passed. Instants after 2255 lose precision. */
@@ -32,6 +38,8 @@ export interface StreamRecord {
   awaited: number[];
   /** Its row in the scratch database. */
   id: number | null;
+  /** About how many things its states hold. */
+  things: number;
 }
 
 type Stored = readonly [
@@ -70,7 +78,11 @@ export class Streams {
   constructor({ database }: Scratch, rules: readonly StreamRules<Json>[], breaches: Breaches) {
     this.#rules = rules;
     this.#breaches = breaches;
-    this.#memory = new Generations(IN_MEMORY, (old) => this.#store(old));
+    this.#memory = new Generations(
+      IN_MEMORY,
+      (old) => this.#store(old),
+      ({ things }) => OF_A_STREAM + things,
+    );
     this.#find = database.prepare<[number], Row>('SELECT id, stream, state FROM streams WHERE hash = ?');
     this.#insert = database.prepare('INSERT INTO streams (hash, stream, open, state) VALUES (?, ?, ?, ?)');
     this.#update = database.prepare('UPDATE streams SET open = ?, state = ? WHERE id = ?');
@@ -112,6 +124,14 @@ export class Streams {
     if (awaited === -1) return { kind: 'again' };
     record.awaited.splice(awaited, 1);
     return { kind: 'late' };
+  }
+
+  /** Notes what an event may have added to the states of its stream, which `of` has returned last. */
+  grew(record: StreamRecord, data: JsonObject): void {
+    let things = 0;
+    for (const value of Object.values(data)) if (Array.isArray(value)) things += value.length;
+    record.things += things;
+    this.#memory.grew(things);
   }
 
   /** Moves every stream to the scratch database. */
@@ -168,7 +188,7 @@ export class Streams {
   #begin(stream: string): StreamRecord {
     const rules = this.#rules.filter((each) => each.covers(stream));
     const states = rules.map(() => undefined);
-    return { stream, rules, states, revision: -1, position: null, tainted: false, awaited: [], id: null };
+    return { stream, rules, states, revision: -1, position: null, tainted: false, awaited: [], id: null, things: 0 };
   }
 
   #load(stream: string): StreamRecord | null {
@@ -179,7 +199,8 @@ export class Streams {
   #recordOf({ id, stream, state }: Row): StreamRecord {
     const [revision, position, tainted, awaited, states] = JSON.parse(state) as Stored;
     const known = states.map((each) => each ?? undefined);
-    return { ...this.#begin(stream), revision, position, tainted: tainted === 1, awaited, id, states: known };
+    const things = Math.floor(state.length / STORED_LENGTH);
+    return { ...this.#begin(stream), revision, position, tainted: tainted === 1, awaited, id, things, states: known };
   }
 
   #store(records: ReadonlyMap<string, StreamRecord>): void {
