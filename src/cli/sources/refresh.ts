@@ -27,8 +27,8 @@ const HELP = `
 Asks the source of the court, whether the service runs or not, with its budget, after paid queries and before backfills, and never for
 a case that another process is looking at: then it waits for that look. What the source shows is recorded as for a query.
 
-Exit codes: 0 the case is as new as its source has it; 1 the source showed a part, or knows no such case;
-2 wrong usage, or no source for this court; 3 the source could not be asked.
+Exit codes: 0 the case is as new as its source has it; 1 the source showed a part, has the
+head of the docket alone, or knows no such case; 2 wrong usage, or no source for this court; 3 the source could not be asked.
 
 Examples:
   $ docket sources refresh cand 3:26-cv-00042
@@ -127,7 +127,7 @@ const notAsked = ({ fault, reason }: Fault, { court, caseNumber, source }: Told)
   new CliError(
     `${court} ${caseNumber}: ${fault === 'no_entries' ? 'the source has no docket' : 'the source could not be asked'} (${fault}: ${reason}).`,
     `${HINTS[fault] ?? `See docket sources show ${source}.`} A query for it is answered from what is known, or gets 503 if nothing is, uncharged.`,
-    EXIT.unavailable,
+    fault === 'no_entries' ? EXIT.found : EXIT.unavailable,
     { court, case_number: caseNumber, look: 'failed', because: { fault, reason } },
   );
 

@@ -58,6 +58,12 @@ describe('docket sources refresh', () => {
     }
   });
 
+  it('says that a source has the head of a docket alone, and what a query gets', async () => {
+    town.courtListener.addDocket({ court: 'ilnd', number: '1:26-cv-08888' });
+    const { code, err } = await refresh('ilnd', '1:26-cv-08888');
+    expect([code, err]).toEqual([EXIT.found, expect.stringMatching(/no docket \(no_entries[\s\S]*503/)]);
+  });
+
   it('says that a source could not be asked, and what a query gets', async () => {
     await town.maintenance();
     const { code, out, err } = await refresh('ilnd', '1:26-cv-02417', '--json');
