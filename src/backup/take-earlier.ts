@@ -8,7 +8,7 @@ import { isNameOf } from './entries.ts';
 import type { BackupFile } from './manifest.ts';
 import type { Backup } from './read.ts';
 import type { Progress } from './refused.ts';
-import type { Names, Scratch } from './scratch.ts';
+import type { KnownName, Names, Scratch } from './scratch.ts';
 import { SegmentWriter } from './segments.ts';
 
 const NAMES_AT_ONCE = 1000;
@@ -38,12 +38,7 @@ export async function lookAtEarlier(scratch: Scratch, look: Look): Promise<reado
     }
   }
   const damaged = await earlier.damagedNames(scratch);
-  for (const page of damaged.pages(CONTENTS_AT_ONCE))
-    await wantRepaired(
-      look,
-      page.map(({ name }) => name),
-      damaged,
-    );
+  for (const page of damaged.pages(CONTENTS_AT_ONCE)) await wantRepaired(look, page);
   await writer.flush();
   return writer.files;
 }
@@ -65,11 +60,7 @@ async function writeGone(
   }
 }
 
-async function wantRepaired(
-  { source: { copies }, wanted }: Look,
-  names: readonly BlobName[],
-  damaged: Names,
-): Promise<void> {
-  const missing = names.filter((name) => damaged.about(name) === 'damaged');
+async function wantRepaired({ source: { copies }, wanted }: Look, names: readonly KnownName[]): Promise<void> {
+  const missing = names.flatMap(({ name, about }) => (about === 'damaged' ? name : []));
   for (const [name, { bytes }] of await copies.blobs(missing)) if (bytes && isNameOf(name, bytes)) wanted.add(name);
 }
