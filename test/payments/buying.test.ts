@@ -91,7 +91,9 @@ describe('@x402/fetch with @x402/svm, unmodified', () => {
 
   it('pays for a more expensive call within its cap, and refuses above it', async () => {
     const wallet = await world.wallet();
-    const dearer = await world.moved(wallet, async () => (await world.agent(wallet))(`${world.url}/v2/case?q=batch`));
+    const batch = `${world.url}/v2/cases/batch?q=batch`;
+    const post = { method: 'POST' };
+    const dearer = await world.moved(wallet, async () => (await world.agent(wallet))(batch, post));
     expect([dearer.result.status, dearer.spent]).toEqual([200, 1_980_000n]);
     const mine = (await world.events()).find(({ data }) => data.wallet === wallet.publicKey.toBase58());
     expect(mine?.data, 'the amount is proven by the number of queries').toMatchObject({
@@ -99,7 +101,7 @@ describe('@x402/fetch with @x402/svm, unmodified', () => {
       queries: 2,
     });
     const cheap = await world.agent(wallet, '$1');
-    await expect(cheap(`${world.url}/v2/case?q=batch`)).rejects.toThrow(/payment payload/);
+    await expect(cheap(batch, post)).rejects.toThrow(/payment payload/);
   });
 
   it('is visible in the read models', async () => {

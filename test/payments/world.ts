@@ -215,11 +215,11 @@ export async function openWorld({
       addressLimit,
       ...more,
     };
-    for (const path of ['/v2/case', '/v2/monitor', '/v1/case']) {
+    for (const path of ['/v2/case', '/v2/monitor', '/v1/case', '/v2/cases/batch']) {
       registerPaidRoute(app, paying, {
-        method: 'GET',
+        method: path.endsWith('batch') ? 'POST' : 'GET',
         path,
-        word: path.endsWith('monitor') ? 'monitor' : 'case',
+        word: path.endsWith('batch') ? 'batch' : path.endsWith('monitor') ? 'monitor' : 'case',
         description: 'A question and its answer',
         parse: (request: FastifyRequest) => {
           const { q = null, case_id = q } = request.query as { q?: string; case_id?: string };
