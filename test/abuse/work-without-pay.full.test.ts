@@ -46,6 +46,8 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 
+const batch = () => `${world.url}/v2/cases/batch?q=batch`;
+
 describe('twelve batches whose callers hang up', () => {
   it('cause little composing, no charge, and no event', async () => {
     const wallet = await world.wallet(60n * USDC);
@@ -59,7 +61,7 @@ describe('twelve batches whose callers hang up', () => {
         Array.from({ length: BATCHES }, async () => {
           const caller = new AbortController();
           const headers = { 'x402-payment': paymentOf() };
-          const gone = fetch(`${world.url}/v2/case?q=batch`, { headers, signal: caller.signal });
+          const gone = fetch(batch(), { method: 'POST', headers, signal: caller.signal });
           await until(async () => composed, Boolean);
           caller.abort();
           await gone.catch(() => undefined);
@@ -78,6 +80,7 @@ describe('twelve batches whose callers hang up', () => {
     // Nothing of the wallet is reserved, and a waiting caller gets its answer.
     const bystander = await world.wallet();
     expect((await world.get('/v2/case?q=bystander', world.pay(bystander))).status).toBe(200);
-    expect((await world.get('/v2/case?q=batch', { 'x402-payment': paymentOf() })).status).toBe(200);
+    const waiting = await fetch(batch(), { method: 'POST', headers: { 'x402-payment': paymentOf() } });
+    expect(waiting.status).toBe(200);
   });
 });
