@@ -143,7 +143,7 @@ export class Backup {
     return keys;
   }
 
-  /** Keys that the newest part lacks; an earlier part holds them. */
+  /** Keys that are missing in the newest part; an earlier part holds them. */
   get olderKeys(): readonly OlderKey[] {
     return [...this.#keyFiles()].flatMap(([name, { part }]) =>
       part === this.newest ? [] : { name, part: part.number },

@@ -42,7 +42,7 @@ export interface TakeBackupOptions {
 
 export interface TakenBackup {
   readonly part: Part;
-  /** Keys that this part lacks and an earlier one holds. */
+  /** Keys that are missing in this part, and that an earlier one holds. */
   readonly olderKeys: readonly OlderKey[];
   /** Blobs whose stored bytes do not match their name. */
   readonly damaged: readonly BlobName[];

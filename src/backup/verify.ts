@@ -81,7 +81,7 @@ async function verifyWith(scratch: Scratch, backup: Backup, onProgress: Progress
   });
   if (backup.olderKeys.length > 0) {
     remarks.push(
-      `keys that the newest part lacks, which a restore takes from earlier parts: ${shownOlderKeys(backup.olderKeys)}`,
+      `keys missing in the newest part, which a restore takes from earlier parts: ${shownOlderKeys(backup.olderKeys)}`,
     );
   }
   if (damaged.size > 0) {

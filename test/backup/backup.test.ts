@@ -449,7 +449,9 @@ describe('docket backup', () => {
       EXIT.ok,
       { keys: null, older_keys: [{ name: 'master-key', part: 1 }] },
     ]);
-    expect(run.err).toContain('lacks keys that a restore will take from earlier parts: master-key (part-0001)');
+    expect(run.err).toContain(
+      'Keys missing in this part, which a restore will take from earlier parts: master-key (part-0001)',
+    );
   });
 
   it('says that the backup holds secrets', async () => {

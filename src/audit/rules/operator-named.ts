@@ -51,7 +51,7 @@ export const operatorRules: LogRules<JsonObject> = {
   },
 };
 
-/** A backfill that was completed was ended by nobody. */
+/** No operator ended a backfill that was completed. */
 const isOfTheService = ({ type, data }: JudgedEvent): boolean =>
   type === BackfillEnded.type && data.outcome === 'completed';
 

@@ -114,7 +114,10 @@ async function take(directory: string, options: BackupOptions, context: CliConte
     note(context, `${directory} now holds secret keys. Keep it as safe as DATA_DIR/keys.`);
   }
   if (olderKeys.length > 0) {
-    note(context, `This part lacks keys that a restore will take from earlier parts: ${shownOlderKeys(olderKeys)}.`);
+    note(
+      context,
+      `Keys missing in this part, which a restore will take from earlier parts: ${shownOlderKeys(olderKeys)}.`,
+    );
   }
   if (config.masterKey !== null) note(context, 'MASTER_KEY is not in the backup: keep a copy of it elsewhere.');
   if (damaged.length === 0) return;

@@ -111,7 +111,7 @@ async function restore(directory: string, options: RestoreOptions, context: CliC
     for (const name of unknown) print(context, `not in the backup: ${name}`);
   }
   if (olderKeys.length > 0) {
-    note(context, `The newest part lacks keys that were taken from earlier parts: ${shownOlderKeys(olderKeys)}.`);
+    note(context, `Keys missing in the newest part were taken from earlier parts: ${shownOlderKeys(olderKeys)}.`);
   }
   note(context, 'What was recorded after the backup is gone. Run docket audit reconcile, then start the service.');
   if (config.solana.network === 'local' && config.solana.rpcUrls.length === 0) {

@@ -64,7 +64,7 @@ Examples:
     .description('Make readers see the generation before the last swap again.')
     .argument('<name>', 'the projection')
     .option('--json', 'one JSON object')
-    .addHelpText('after', '\nExample:\n  $ docket projections rollback cases --reason "answers lack parties"')
+    .addHelpText('after', '\nExample:\n  $ docket projections rollback cases --reason "parties are missing in answers"')
     .action((name: string, options: MoveOptions) =>
       withStorage(setup.open, context, (storage) => rollbackReaders(setup, storage, context, name, options)),
     );

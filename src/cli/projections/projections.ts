@@ -21,7 +21,7 @@ Examples:
   $ docket projections rebuild cases --reason "new rules for filing types"
   $ docket projections verify cases
   $ docket projections swap cases --reason "verified"
-  $ docket projections rollback cases --reason "answers lack parties"
+  $ docket projections rollback cases --reason "parties are missing in answers"
   $ docket projections skip cases --position 00000000000000004711 --reason "ticket 812: damaged import"`;
 
 export const createProjectionsCommand =
