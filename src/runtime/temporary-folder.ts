@@ -1,5 +1,5 @@
 /** The folder for temporary files: TMPDIR, or else the one of the system. */
-import { accessSync, constants, mkdirSync } from 'node:fs';
+import { accessSync, constants, existsSync, mkdirSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 
 /**
@@ -7,7 +7,8 @@ import { tmpdir } from 'node:os';
  * @throws errors of `node:fs` if no file can be created in it
  */
 export function temporaryFolder(folder = tmpdir()): string {
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  // Not with its parents: in /proc, where nothing can be made, a recursive mkdir of Node never returns.
+  if (!existsSync(folder)) mkdirSync(folder, { mode: 0o700 });
   accessSync(folder, constants.W_OK | constants.X_OK);
   return folder;
 }
