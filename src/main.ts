@@ -1,6 +1,5 @@
 /** The composition root: turns a configuration into a running service. Only this file knows every concrete class. */
 import { randomUUID } from 'node:crypto';
-import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Logger } from 'pino';
 import { createResultIds } from './commands/payment/result-id.ts';
@@ -28,6 +27,7 @@ import { freePorts } from './runtime/free-ports.ts';
 import { type Clock, type Micros, systemClock, toInstant } from './runtime/instant.ts';
 import { listen, reachableHost } from './runtime/listen.ts';
 import { makeLogger } from './runtime/logger.ts';
+import { makeFolder } from './runtime/make-folder.ts';
 import { openFiles } from './runtime/open-files.ts';
 import { pause } from './runtime/pause.ts';
 import { privateFolder } from './runtime/secret-file.ts';
@@ -112,7 +112,7 @@ async function start(config: Config, options: ServiceOptions, undo: Undo): Promi
     },
     clock,
   );
-  mkdirSync(config.dataDirectory, { recursive: true, mode: 0o700 });
+  makeFolder(config.dataDirectory);
   privateFolder(join(config.dataDirectory, 'keys'));
   const tracer = await createTracer({
     settings: config.tracing,

@@ -1,9 +1,10 @@
 /** The files of a part: lines of JSON, compressed, each file small enough to be in memory as a whole. */
 import { hash } from 'node:crypto';
-import { mkdir, open, readFile, stat } from 'node:fs/promises';
+import { open, readFile, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { constants, gunzip, gzip } from 'node:zlib';
+import { makeFolder } from '../runtime/make-folder.ts';
 import { type BackupFile, MAX_RAW_BYTES, unusable } from './manifest.ts';
 import { CopyRefused } from './refused.ts';
 
@@ -73,7 +74,7 @@ export async function writeBackupFile(
   { rawBytes = bytes.length, lines = 0 }: { readonly rawBytes?: number; readonly lines?: number } = {},
 ): Promise<BackupFile> {
   const path = join(folder, name);
-  await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+  makeFolder(dirname(path));
   const file = await open(path, 'wx', 0o600);
   try {
     await file.writeFile(bytes);

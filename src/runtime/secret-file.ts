@@ -7,7 +7,6 @@ import {
   fstatSync,
   fsyncSync,
   linkSync,
-  mkdirSync,
   openSync,
   readSync,
   renameSync,
@@ -16,6 +15,7 @@ import {
   writeSync,
 } from 'node:fs';
 import { dirname } from 'node:path';
+import { makeFolder } from './make-folder.ts';
 
 const MAX_BYTES = 64 * 1024;
 /** Without waiting for who writes into a pipe; not every platform knows it. */
@@ -60,7 +60,7 @@ function textIn(file: number): string | { readonly problem: string } {
 
 /** Creates a folder that only its owner can enter, with any umask; access of others to an existing one is removed. */
 export function privateFolder(folder: string): void {
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  makeFolder(folder);
   try {
     if ((statSync(folder).mode & 0o077) !== 0) chmodSync(folder, 0o700);
   } catch (error) {
@@ -84,7 +84,7 @@ export function replaceSecretFile(path: string, text: string): void {
 
 function write(path: string, text: string, place: (temporary: string) => void): void {
   const folder = dirname(path);
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  makeFolder(folder);
   const temporary = `${path}.${process.pid}.${randomBytes(6).toString('hex')}.tmp`;
   const file = openSync(temporary, 'wx', 0o600);
   try {

@@ -2,13 +2,14 @@
 
 import { randomInt } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Command } from 'commander';
 import { type Config, readConfig } from '../../config.ts';
 import { PaymentAuthorized } from '../../events/payment.ts';
 import { startService } from '../../main.ts';
+import { makeFolder } from '../../runtime/make-folder.ts';
 import { temporaryFolder } from '../../runtime/temporary-folder.ts';
 import { openEventLog } from '../../service/open-storage.ts';
 import { NETWORKS } from '../../solana/addresses.ts';
@@ -136,7 +137,7 @@ Examples:
         const folder = engines ? resolve(engines.dataDirectory) : await dataFolder(context.environment, keep);
         const scratch = await mkdtemp(join(temporaryFolder(), 'docket-demo-files-'));
         try {
-          await mkdir(folder, { recursive: true, mode: 0o700 });
+          makeFolder(folder);
           const place: DemoSetting = {
             folder,
             scratch,

@@ -3,7 +3,7 @@
  * Nothing of a body is read before its token is known.
  */
 import { randomUUID } from 'node:crypto';
-import { mkdir, mkdtemp, readdir, rm, stat } from 'node:fs/promises';
+import { mkdtemp, readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
@@ -17,6 +17,7 @@ import { cases } from '../../projections/cases.ts';
 import type { ProjectionRunner } from '../../projections/runner.ts';
 import { lastPushCell } from '../../queries/sources.ts';
 import { type Clock, toInstant } from '../../runtime/instant.ts';
+import { makeFolder } from '../../runtime/make-folder.ts';
 import type { RawDocketItem, UnreadableItem } from '../../sources/files/docket-files.ts';
 import { bodyFile, readPushedBody } from '../../sources/push/read-body.ts';
 import type { EventLog, Position } from '../../storage/event-log.ts';
@@ -145,7 +146,7 @@ async function push(
   const entered = await limits.enter(source.name);
   if (isProblem(entered)) return entered;
   try {
-    await mkdir(ports.folder, { recursive: true, mode: 0o700 });
+    makeFolder(ports.folder);
     const folder = await mkdtemp(join(ports.folder, 'push-'));
     try {
       const path = join(folder, bodyFile(asked.form));

@@ -2,8 +2,9 @@
  * Opens a database file. No code of any process opens a database, its `-wal` or its `-shm` except through SQLite
  * (docs/design/event-log.md#database-files), which test/storage/database-descriptors.test.ts enforces.
  */
-import { accessSync, chmodSync, constants, existsSync, linkSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { accessSync, chmodSync, constants, existsSync, linkSync, mkdtempSync, rmSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
+import { makeFolder } from '../../runtime/make-folder.ts';
 import { temporaryFolder } from '../../runtime/temporary-folder.ts';
 import { StorageFailure } from '../storage-failure.ts';
 import { Database } from './driver.ts';
@@ -14,7 +15,7 @@ import { Database } from './driver.ts';
  * @throws errors of `node:fs` and of SQLite
  */
 export function openDatabase(path: string, timeoutMs: number): Database {
-  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  makeFolder(dirname(path));
   if (!existsSync(path)) createPrivate(path);
   // SQLite gives -wal and -shm the permissions of the database.
   chmodSync(path, 0o600);
