@@ -32,7 +32,7 @@ export function trackConnections(): Connections {
     },
     answering(socket, response) {
       open.set(socket, response);
-      if (hasBody(response.req)) response.once('finish', () => answered(response.req));
+      if (hasBody(response.req)) response.once('finish', () => answered(socket, response.req));
     },
     closeSilent() {
       for (const socket of open.keys()) if (!isOwed(socket) && !isLingering(socket)) socket.destroy();

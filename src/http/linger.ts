@@ -18,8 +18,8 @@ export interface Lingering {
   isLingering(socket: Socket): boolean;
   /** Makes sure that Node closes this connection only after the rest of its request has been read. */
   guard(socket: Socket, newestRequest: () => IncomingMessage | undefined): void;
-  /** Call it once an answer has been sent. It also limits the rest of the request on a connection that stays open. */
-  answered(request: IncomingMessage): void;
+  /** Call it once an answer has been sent. A request that was destroyed names no socket any more. It also limits the rest of the request on a connection that stays open. */
+  answered(socket: Socket, request: IncomingMessage): void;
 }
 
 export function lingering({ maxBytes = LINGER_BYTES, maxMs = LINGER_MS } = {}): Lingering {
@@ -61,8 +61,7 @@ export function lingering({ maxBytes = LINGER_BYTES, maxMs = LINGER_MS } = {}): 
         }
       };
     },
-    answered(request) {
-      const { socket } = request;
+    answered(socket, request) {
       if (!request.complete && !socket.destroyed && !draining.has(socket)) drain(socket, request, () => {});
     },
   };

@@ -148,7 +148,7 @@ describe('draining is limited', () => {
     const { guard, answered } = lingering(bounds);
     const server = createServer((request, response) => {
       guard(request.socket, () => request);
-      response.once('finish', () => answered(request));
+      response.once('finish', () => answered(request.socket, request));
       response.end('refused');
     });
     server.listen(0, '127.0.0.1');

@@ -41,8 +41,7 @@ export async function receiveBody(
   if (Number(request.headers['content-length'] ?? 0) > maxBytes) return { bytes: 0, refusal: tooLarge, isGone: false };
   const sent = new Counting(maxBytes);
   const unpacked = isCompressed ? new Counting(maxBytes) : sent;
-  // Leaving the loop must not close the connection: the caller still reads why its body is refused.
-  const source = Readable.from(request.iterator({ destroyOnReturn: false }), { objectMode: false });
+  const source = Readable.from(chunksOf(request), { objectMode: false });
   const file = createWriteStream(path, { mode: 0o600 });
   try {
     if (isCompressed) await pipeline(source, sent, createGunzip(), unpacked, file);
@@ -62,6 +61,14 @@ export async function receiveBody(
     if (request.destroyed || request.errored) return { bytes, refusal: null, isGone: true };
     throw error;
   }
+}
+
+/**
+ * Leaves the request and its connection as they are when reading ends early: the caller still reads why its body is refused.
+ * Passed on directly, the request's own iterator would be told of the error, and destroy the request.
+ */
+async function* chunksOf(request: IncomingMessage): AsyncGenerator<Buffer> {
+  for await (const chunk of request.iterator({ destroyOnReturn: false })) yield chunk;
 }
 
 class Counting extends Transform {

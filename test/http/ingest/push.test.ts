@@ -3,8 +3,9 @@
  * sold as any other; a repetition changes nothing; and without a valid token nothing is read.
  */
 import { request as httpRequest } from 'node:http';
+import { connect } from 'node:net';
 import { gzipSync } from 'node:zlib';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { sourceTokenHash } from '../../../src/commands/source-token/token.ts';
 import { MOST_DOCKETS } from '../../../src/http/ingest/push-dockets.ts';
 import {
@@ -274,6 +275,23 @@ describe('a body', () => {
     const refused = await push(body, sending);
     expect([refused.status, refused.json.error.code]).toEqual([status, code]);
     expect(refused.json.error.details.hint).toMatch(/./);
+  });
+
+  it('that is refused while the rest of it still arrives leaves its connection open for the next request', async () => {
+    const socket = connect(world.port, '127.0.0.1');
+    let text = '';
+    socket.setEncoding('utf8').on('data', (answer) => {
+      text += answer;
+    });
+    const head = (...more: string[]) =>
+      ['POST /ingest/dockets HTTP/1.1', 'host: x', `authorization: Bearer ${token}`, ...more, '', ''].join('\r\n');
+    const json = 'content-type: application/json';
+    const part = `80000\r\n${'x'.repeat(0x80_000)}\r\n`;
+    socket.write(`${head(json, 'content-encoding: gzip', 'transfer-encoding: chunked')}${part}`);
+    await vi.waitUntil(() => text.startsWith('HTTP/1.1 400'));
+    socket.write(`${part}0\r\n\r\n${head(json, 'content-length: 2')}[]`);
+    await vi.waitUntil(() => text.includes('HTTP/1.1 200'));
+    socket.destroy();
   });
 });
 
