@@ -1,4 +1,5 @@
 import { configDefaults, defineConfig } from 'vitest/config';
+import { chooseSeed } from './test/support/seed.ts';
 
 /**
  * The quick suite (`npm test`, under three minutes): everything but `*.full.test.ts`, `*.integration.test.ts` and
@@ -7,6 +8,7 @@ import { configDefaults, defineConfig } from 'vitest/config';
 export default defineConfig({
   test: {
     setupFiles: ['test/support/setup.ts'],
+    env: chooseSeed(),
     expect: { poll: { timeout: 30_000, interval: 25 } },
     include: ['test/**/*.test.ts'],
     exclude: [...configDefaults.exclude, 'test/**/*.{full,integration,versions}.test.ts'],

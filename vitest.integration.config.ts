@@ -1,5 +1,6 @@
 import { configDefaults, defineConfig } from 'vitest/config';
 import { MAIN_JOB } from './test/support/main-job.ts';
+import { chooseSeed } from './test/support/seed.ts';
 
 /**
  * The suites of the engines, and the main job on them (`npm run test:integration`). They want EVENTSTORE_URL and
@@ -22,7 +23,7 @@ export default defineConfig({
     expect: { poll: { timeout: 30_000, interval: 25 } },
     include: configured ? include : ['test/**/*.integration.test.ts'],
     exclude: configDefaults.exclude,
-    env: { TEST_STORAGE: 'engines' },
+    env: { TEST_STORAGE: 'engines', ...chooseSeed() },
     // The engines are shared: one file after the other keeps each one's log to itself.
     fileParallelism: false,
     testTimeout: 60_000,

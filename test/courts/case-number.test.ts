@@ -221,7 +221,7 @@ describe('properties of case numbers', () => {
   });
 
   it('any text is parsed or rejected within a millisecond, without throwing', () => {
-    const sample = fc.sample(fc.tuple(anyCourt, typedText), { numRuns: 2000, seed: 7 });
+    const sample = fc.sample(fc.tuple(anyCourt, typedText), 2000);
     for (const [one, typed] of sample) parseCaseNumber(one, typed);
     const slow = sample.filter(([one, typed]) => {
       // The best of three: other work on the machine is not a property of the grammar.

@@ -7,6 +7,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type FaultProxy, openFaultProxy, seeded } from '../support/fault-proxy.ts';
 import type { RunningProcess } from '../support/processes.ts';
+import { SEED } from '../support/seed.ts';
 import { openStandin, type Standin } from '../support/standin.ts';
 import { ENGINES, ownDatabase } from '../support/storage.ts';
 import { type CallbackStage, setCallbackStage } from './callback-stage.ts';
@@ -25,7 +26,6 @@ import { type Attempt, startService } from './paid-load.ts';
 
 /** With CI's ten kills, each kind of fault occurs once. */
 const FAULTS_EACH = Math.ceil(Number(process.env.KILLS ?? 20) * 0.7);
-const SEED = Number(process.env.SEED ?? Date.now() % 1_000_000);
 const WALLETS = 2;
 
 describe.skipIf(!ENGINES.mongo)(`${FAULTS_EACH} faults of each engine's connections, seed ${SEED}`, () => {

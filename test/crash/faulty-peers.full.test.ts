@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type FaultProxy, openFaultProxy, seeded } from '../support/fault-proxy.ts';
 import type { RunningProcess } from '../support/processes.ts';
+import { SEED } from '../support/seed.ts';
 import { decidedPayments, expectAgreement } from './agreement.ts';
 import { type CallbackStage, setCallbackStage } from './callback-stage.ts';
 import { endedDeliveries } from './delivery-agreement.ts';
@@ -18,7 +19,6 @@ import { type Attempt, startService } from './paid-load.ts';
 
 /** With CI's ten kills, each kind of fault occurs once. */
 const FAULTS_EACH = Math.ceil(Number(process.env.KILLS ?? 20) * 0.7);
-const SEED = Number(process.env.SEED ?? Date.now() % 1_000_000);
 const WALLETS = 2;
 
 describe(`${FAULTS_EACH} faults of each peer's connections, seed ${SEED}`, () => {

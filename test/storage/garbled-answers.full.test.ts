@@ -17,8 +17,8 @@ import { recordedEvent } from '../../src/storage/eventstoredb/recorded-events.ts
 import { openMongo } from '../../src/storage/mongodb/open.ts';
 import { StorageFailure } from '../../src/storage/storage-failure.ts';
 import { seeded } from '../support/fault-proxy.ts';
+import { SEED } from '../support/seed.ts';
 
-const SEED = Number(process.env.SEED ?? Date.now() % 1_000_000);
 const ROUNDS = 30 * Number(process.env.KILLS ?? 20);
 
 /** With up to three wrong bytes, or without its end. */

@@ -2,10 +2,11 @@
  * LiteSVM ends the whole process when it meets something unexpected. These are well-formed, well-signed transactions
  * that call every program of the runtime with random data: none of them may crash the chain or leave a call unanswered.
  */
-import { randomBytes as randomData, randomInt } from 'node:crypto';
 import { Keypair, PublicKey } from '@solana/web3.js';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { SolanaKey } from '../../../src/solana/keys.ts';
+import { seeded } from '../../support/fault-proxy.ts';
+import { SEED } from '../../support/seed.ts';
 import { MINT, tokenAccountOf } from '../payment-transactions.ts';
 import { openChain, post, type TestChain } from './harness.ts';
 
@@ -31,8 +32,16 @@ const SYSVARS = [
 ].map((text) => new PublicKey(text));
 
 let chain: TestChain;
-const rich = Array.from({ length: 6 }, () => Keypair.generate());
-const fresh = Array.from({ length: 8 }, () => Keypair.generate());
+const random = seeded(SEED);
+/** From 0, or the first bound, to below the last. */
+const randomInt = (...bounds: readonly [number] | readonly [number, number]): number => {
+  const [least, end] = bounds.length === 1 ? [0, bounds[0]] : bounds;
+  return least + Math.floor(random() * (end - least));
+};
+const randomData = (size: number): Buffer => Buffer.from(Array.from({ length: size }, () => randomInt(256)));
+const drawnKeys = (count: number) => Array.from({ length: count }, () => Keypair.fromSeed(randomData(32)));
+const rich = drawnKeys(6);
+const fresh = drawnKeys(8);
 beforeAll(async () => {
   chain = await openChain({ slotMs: 50, lighthouseStandIn: true });
   for (const { publicKey } of rich) await chain.fund(publicKey, 10_000_000_000, 1_000_000);
