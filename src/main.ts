@@ -1,4 +1,4 @@
-/** The composition root: turns a configuration into a running service. Only this file knows every concrete class. */
+/** The composition root: turns a configuration into a running service, from the parts in `src/service`. */
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import type { Logger } from 'pino';

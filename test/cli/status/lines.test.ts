@@ -56,7 +56,7 @@ const STORAGE: StorageStatus = {
     day: '2026-05-28',
     answers: 1_204,
     payments: 900,
-    usdc: 59_800_000n,
+    usdc: 1_191_960_000n,
     spend: { lamports: 9_000_000n, since: NOW - 86_400_000_000 },
     complete: true,
   },
@@ -97,7 +97,7 @@ describe('docket status', () => {
       'projections  all 2 up to date',
       'payments     2 in flight, 0 pending, the oldest for 4 s; 3 confirmed and not final, 0 given up within the last hour',
       'callbacks    14 open, 0 due; 0 overdue by 5 min or more',
-      'today        59.80 USDC for 1,204 answers since 00:00 UTC',
+      'today        1191.96 USDC for 1,204 answers since 00:00 UTC',
       'fee payer    1.2 SOL, lasts 24 days at 0.05 SOL a day; FEEPAYER',
       'disk         12 GiB free',
       'nodes        one process 17, version 2.0.1, https://dockets.example, up for 2 h',
@@ -125,7 +125,7 @@ describe('docket status', () => {
   it('says that no service runs, and shows what the storage holds', () => {
     const lines = shown({ service: 'stopped', parts: [] });
     expect(lines[1]).toMatch(/^service +not running; what follows is read from the storage. Start it: docket serve$/);
-    expect(lines).toContain('today        59.80 USDC for 1,204 answers since 00:00 UTC');
+    expect(lines).toContain('today        1191.96 USDC for 1,204 answers since 00:00 UTC');
     expect(shown({ service: 'elsewhere', parts: [] })[1]).toContain('another DATA_DIR');
   });
 
