@@ -211,7 +211,7 @@ describe('docker-compose.yml', () => {
     for (const { file } of Object.values(secrets)) expect(read(file)).toBe('');
   });
 
-  it('shows metrics to other containers and to this machine, and to nobody else', () => {
+  it('shows metrics to other containers and to this machine, and to no others', () => {
     const { adminHost, adminPort, port } = readConfig(service!.environment);
     expect(adminHost).toBe('0.0.0.0');
     expect(service?.ports).toEqual([port, adminPort].map((one) => `127.0.0.1:${one}:${one}`));

@@ -25,7 +25,7 @@ const NODE_MODULES = /^node:(https?|http2|net|tls|dgram|dns|dns\/promises)$/;
 const HARMLESS = new Set(['createServer', 'ServerResponse', 'isIP', 'isIPv4', 'isIPv6', 'BlockList', 'Socket']);
 const HARMLESS_OF_TLS = new Set(['createSecureContext', 'DEFAULT_CIPHERS', 'rootCertificates']);
 
-/** Files of the guard that connect: whoever imports them must add the limits and checks itself. */
+/** Files of the guard that connect: a file that imports them must add the limits and checks itself. */
 const DIALLING = /\/(?:undici-client|dial)\.ts$/;
 
 /** Packages that connect to nothing. Any other is a client until somebody has looked at it. */

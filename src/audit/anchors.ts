@@ -107,11 +107,11 @@ export interface AnchorsReport {
   readonly held: number;
   /** Recorded anchors whose transaction the endpoints no longer keep. */
   readonly notKept: number;
-  /** Listed by the chain, but no longer kept by the endpoints: they may be anchors that the log lacks. */
+  /** Listed by the chain, but no longer kept by the endpoints: they may be anchors that are missing in the log. */
   readonly listedNotKept: number;
   /** Recorded anchors that hold, but are signed by none of the given fee payers. */
   readonly otherSigner: number;
-  /** `given`: by whoever asks. `log`: whoever signed an anchor of the log, so that a rewritten log names its own. */
+  /** `given`: by the caller. `log`: those who signed the anchors in the log, so a rewritten log names its own signer. */
   readonly signersFrom: 'given' | 'log';
   /** Anchors that the chain has, by known signers. */
   readonly onChain: number;

@@ -70,7 +70,7 @@ async function assertFree(path: string, force: boolean): Promise<void> {
   if (!force) throw new CliError(`${path} exists already.`, 'Give another name, or --force to replace it.');
 }
 
-/** For its owner alone: it tells who bought what. */
+/** For its owner alone: it says who bought what. */
 async function opened(temporary: string, path: string) {
   try {
     return await open(temporary, 'wx', 0o600);

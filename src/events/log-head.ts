@@ -27,7 +27,7 @@ export const LogHeadRecorded = event(
   z.strictObject({
     size: Size,
     root: Hash,
-    /** Roots of the tree's complete subtrees, the largest first: whoever continues the tree needs nothing else. */
+    /** Roots of the tree's complete subtrees, the largest first: nothing else is needed to continue the tree. */
     peaks: z.array(Hash).min(1),
     /** The last event that the root covers. */
     last: z.strictObject({ stream: z.string(), revision: z.int().nonnegative() }),
@@ -47,7 +47,7 @@ export const LogHeadAnchored = event(
     root: Hash,
     transaction: z.string(),
     slot: z.int().nonnegative(),
-    /** Time of the block, if the chain told it. */
+    /** Time of the block, if the chain reported it. */
     blockTime: Instant.nullable(),
     /** Lamports. */
     fee: z.int().nonnegative(),

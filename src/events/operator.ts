@@ -94,7 +94,7 @@ const SourceName = z.string().regex(/^[a-z][a-z0-9-]{1,31}$/);
 /** SHA-256 of a token, hex: the token itself is shown once and kept nowhere. */
 const TokenHash = z.string().regex(/^[0-9a-f]{64}$/);
 
-/** Whoever has the token may push dockets under this name. A source may have several, so that one can replace another. */
+/** Anyone who has the token may push dockets under this name. A source may have several, so that one can replace another. */
 export const SourceTokenIssued = event(
   'SourceTokenIssued',
   1,

@@ -121,7 +121,7 @@ class Following {
     if (this.#lease.lost.aborted) throw new LeaseLost(this.#follower.name);
   }
 
-  /** @throws StorageFailure; then nothing goes on, because the next event would fail in the same way */
+  /** @throws StorageFailure; then the loop ends, because the next event would fail in the same way */
   async #handleOne(event: RecordedEvent): Promise<void> {
     const { tries, setAside } = this.#follower;
     const { stream, revision } = event;

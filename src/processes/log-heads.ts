@@ -168,7 +168,7 @@ export function createLogHeads(ports: LogHeadsPorts): LogHeadsProcess {
       const written = await step({ signal, paced });
       if (written === 'conflict') {
         conflicts++;
-        // Whoever was first so often writes heads too.
+        // Another process was first so often that it must write heads too.
         if (conflicts > MOST_CONFLICTS) return newest;
         continue;
       }

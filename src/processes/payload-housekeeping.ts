@@ -43,7 +43,7 @@ export interface PayloadHousekeepingPorts {
 export interface HousekeepingRound {
   /** Removed blobs of failed payments. */
   readonly unpaid: number;
-  /** Removed answers, URLs and envelopes that had expired, content of pushed messages that waited for nobody, pages of expired looks. */
+  /** Removed answers, URLs and envelopes that had expired, content of pushed messages that was not needed, pages of expired looks. */
   readonly expired: number;
   /** Removed envelopes of acknowledged callbacks. */
   readonly delivered: number;

@@ -1,5 +1,5 @@
 /**
- * Removes the content of pushed messages that waits for nobody: its append was not made, or its message was applied and
+ * Removes the content of pushed messages that is not needed: its append was not made, or its message was applied and
  * the process died before it removed the content.
  */
 import { load } from '../commands/handle.ts';
@@ -36,7 +36,7 @@ export async function removePushedOrphans(
   return removed;
 }
 
-/** Null if it cannot be read: whoever applies its message reports that. */
+/** Null if it cannot be read: the process that applies its message reports that. */
 async function keyHashIn(payloads: PayloadStore, name: string): Promise<string | null> {
   try {
     const { keyHash } = JSON.parse(String(await payloads.get(name))) as { readonly keyHash?: unknown };

@@ -177,7 +177,7 @@ function foldCase(before: CaseDocument | null, { event, contents }: ProjectedEve
       return { ...document, opened: true, court: data.court, caseNumber: document.caseNumber || data.caseNumber };
     case 'DocketChecked':
       if (data.outcome === 'abandoned' || data.outcome === 'failed') return { ...document };
-      // It tells that nothing was seen, so the case is as old as it was.
+      // A gap is no look at the docket, so the case is as old as before.
       if (data.gap !== undefined) return { ...document, gap: joined(document.gap ?? null, data.gap) };
       return withSource({ ...withWhole(withoutGap(document, data), data), checked: true }, data.source, data.askedAt);
     case 'DocketDetailsChanged':

@@ -78,7 +78,7 @@ interface Request {
   readonly outcome: Pick<Share, 'day' | 'figures' | 'refusal'> | null;
 }
 
-/** Total on any order of events: what a broken stream lacks counts as not recorded. */
+/** Total on any order of events: what is missing in a broken stream counts as not recorded. */
 export function sharesOf(history: readonly RecordedPaymentEvent[]): readonly Share[] {
   const shares: Share[] = [];
   let request: Request | null = null;

@@ -96,7 +96,7 @@ const LOOK_EVERY_MS = 10;
 const LONGEST_WAIT_ON_OWNER_MS = 200;
 /** How often to look which generations there are. */
 const GENERATIONS_EVERY_MS = 500;
-/** While readers are about to move: whoever folds the next generation hands it over at once. */
+/** The same while readers are about to move: the process that folds the next generation hands it over at once. */
 const MOVES_EVERY_MS = 50;
 /** How soon after a move it has been handed over. */
 const HANDOVER_MS = 3_000;

@@ -59,7 +59,7 @@ export type SourceRecord = SourceStanding & {
     readonly lastReceivedAt: Instant | null;
     readonly applied: { readonly [outcome in EventOf<typeof WebhookApplied>['data']['outcome']]: number };
   };
-  /** Alerts that ended although nobody here ended them, newest first. */
+  /** Alerts that CourtListener ended by itself, newest first. */
   readonly alertsLost: readonly LostAlert[];
 };
 

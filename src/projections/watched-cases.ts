@@ -218,7 +218,7 @@ function checked(before: WatchedCase, data: EventOf<typeof DocketChecked>['data'
   return complete ? afterWholeLook(looked, askedAt) : afterPart(looked, before.unchecked, gap !== undefined, askedAt);
 }
 
-/** What the look could not fill goes on waiting, for a day. */
+/** Stubs that the look could not fill stay for a day. */
 function afterWholeLook(before: WatchedCase, askedAt: Instant): WatchedCase {
   const { stubs, stubsSince } = before;
   if (stubsSince === null || askedAt < stubsSince) return before;
@@ -252,7 +252,7 @@ const foldWant = (before: WantedCase | null, { data }: EventOf<typeof CaseWanted
   wantedAt: latest(before?.wantedAt ?? at, at),
 });
 
-/** Whoever wanted it has asked for it. */
+/** A wanted case that was found counts as asked for at that time. */
 const foldFound = (before: WatchedCase, why: 'found' | 'expired', at: Instant): WatchedCase =>
   why === 'found' ? { ...before, askedAt: latest(before.askedAt ?? at, at) } : before;
 

@@ -50,7 +50,7 @@ export async function* inOrder<Document extends object>(
   }
 }
 
-/** One bound on the side where the walk goes on: an engine seeks to one of two. */
+/** One bound on the side where the walk continues: an engine seeks to one of two. */
 function beyond(value: string, { field, direction }: Walk['order'], range: FieldRange | undefined): FieldRange {
   if (direction === 'ascending') {
     const { above: _, from: __, ...upper } = range ?? {};

@@ -1,4 +1,4 @@
-/** What was taken today, and what the network has cost lately. */
+/** Today's revenue, and the network fees of the last days. */
 import { MICROS_PER_SECOND, type Micros, toInstant, toMicros } from '../runtime/instant.ts';
 import type { ReadStore } from '../storage/read-store.ts';
 import { revenueOf } from './revenue.ts';

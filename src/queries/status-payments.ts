@@ -7,7 +7,7 @@ import { MOST_COUNTED } from './callback-hosts.ts';
 export interface PaymentStatus {
   /** Broadcast, without an outcome, while the caller waits; counted up to `MOST_COUNTED`, as the others are. */
   readonly inFlight: number;
-  /** The same for more than 30 seconds: the caller was told to come back, and recovery looks for the outcome. */
+  /** The same for more than 30 seconds: the caller got 202, and recovery looks for the outcome. */
   readonly pending: number;
   /** When the oldest of both was broadcast. */
   readonly oldestSubmittedAt: Instant | null;

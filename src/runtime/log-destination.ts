@@ -1,6 +1,6 @@
 /**
  * The destination of log lines. If a file cannot grow (its disk is full) or a pipe is not read, lines are lost, but the
- * process goes on. pino's own destination would end the process at the first failed write, and wait forever in the last
+ * process continues. pino's own destination would end the process at the first failed write, and wait forever in the last
  * one.
  */
 import * as fs from 'node:fs';

@@ -1,4 +1,4 @@
-/** What a running service tells its operator once something goes wrong outside a request. */
+/** What a running service reports to its operator if something fails outside a request. */
 import type { Logger } from 'pino';
 import type { Metrics } from '../http/admin/metrics/metrics.ts';
 

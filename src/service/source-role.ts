@@ -285,7 +285,7 @@ function ingestInto({ storage, runner, clock }: Pick<SourceRoleOptions, 'storage
   return (snapshot) => ingestDocket(ports, snapshot, sourcesContext());
 }
 
-/** What feeds and alerts tell of. An alert tells nothing where its messages cannot come. */
+/** What feeds and alerts cover. Without a webhook, alerts cover nothing. */
 function coverageOf({ storage: { readStore }, config }: SourceRoleOptions): Coverage {
   const { rss, courtListener } = config.sources;
   const feeds = feedCoverage(readStore, feedsOf(rss.courts, rss.url));

@@ -1,6 +1,6 @@
 /**
  * The transaction that puts the root of the event log on the chain (docs/design/audit.md#anchors). It moves nothing. All
- * anchors of one log name one account that nobody uses, so that they are found without their log.
+ * anchors of one log name one account that is used for nothing else, so that they are found without their log.
  */
 import { createHash } from 'node:crypto';
 import bs58 from 'bs58';

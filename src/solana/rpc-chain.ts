@@ -30,7 +30,7 @@ export interface RpcChainOptions {
 }
 
 export interface RpcChain extends Chain {
-  /** When a slot's block was made, in seconds since the Unix epoch; null if no endpoint tells it. */
+  /** When a slot's block was made, in seconds since the Unix epoch; null if no endpoint says so. */
   blockTime(slot: number): Promise<number | null>;
   close(): void;
 }

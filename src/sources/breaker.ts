@@ -26,7 +26,7 @@ const SHORTEST_PAUSE = 30 * MICROS_PER_SECOND;
 const LONGEST_PAUSE = 15 * 60 * MICROS_PER_SECOND;
 /** An account that is blocked, or a wrong credential: only people can repair that. */
 const ACCOUNT_PAUSE = 3_600 * MICROS_PER_SECOND;
-/** A probe whose outcome never came, e.g. because its process was stopped in the middle, holds up nobody for longer. */
+/** A probe whose outcome never came, e.g. because its process was stopped in the middle, blocks the source no longer than this. */
 const PROBE_PATIENCE = 60 * MICROS_PER_SECOND;
 
 /** Faults of a source that does not work. */

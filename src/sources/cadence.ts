@@ -13,7 +13,7 @@ export interface CaseActivity {
   readonly activeAt: Instant | null;
   /** Whether the court has closed the case. */
   readonly closed: boolean;
-  /** Whether a feed or an alert tells what is new in it, so that a look only completes what they say. */
+  /** Whether a feed or an alert shows what is new in it, so that a look only completes what they say. */
   readonly covered: boolean;
 }
 

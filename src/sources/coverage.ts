@@ -30,7 +30,7 @@ export function liveCoverage({ courtListener, rss, scotus }: SourceSettings): Li
   };
 }
 
-/** The sources that can be asked about a case of a court. A feed only tells what is new. */
+/** The sources that can be asked about a case of a court. A feed only shows what is new. */
 export function askableCoverage(settings: SourceSettings): LiveCoverage['sourcesOf'] {
   const { sourcesOf } = liveCoverage(settings);
   return (court) => sourcesOf(court).filter((name) => name !== 'rss');

@@ -112,7 +112,7 @@ export interface AskableSource {
   covers(court: Court): boolean;
   /**
    * Never rejects because of what the source does. Everything that it shows goes through `ingest`, which writes
-   * `DocketChecked`; whoever asks records the looks that failed.
+   * `DocketChecked`; the caller records the looks that failed.
    */
   ask(asked: AskedCase, asking: Asking): Promise<Look>;
 }

@@ -22,11 +22,11 @@ export interface PlannedCase {
 
 /** A source learns of a filing from the same feed. A little later it may have the text, too. */
 const STUB_PATIENCE: Micros = 15 * 60 * MICROS_PER_SECOND;
-/** If it had none, the next look for it is after so many times as long: nobody may ever give the source that text. */
+/** If it had none, the next look for it comes after so many times as long: the source may never get that text. */
 const STUB_GROWTH = 3;
 
 /**
- * How late a look is, as a multiple of what it may be: due from 1 on. The highest comes first, so that nobody waits
+ * How late a look is, as a multiple of what it may be: due from 1 on. The highest comes first, so that no case waits
  * forever: if the budget is short, all are late by the same factor. A case without a complete look is due at once.
  */
 export function urgency(planned: PlannedCase, now: Micros): number {

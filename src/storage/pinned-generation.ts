@@ -1,6 +1,6 @@
 /**
  * One generation of a read model for all reads of one answer. The pointer may move between two of them, and the new
- * generation may be a moment behind: an answer made of both would lack what only one of them shows.
+ * generation may be a moment behind: an answer made of both would miss what only one of them shows.
  */
 import type { QueryStore } from './read-store.ts';
 

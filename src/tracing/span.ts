@@ -42,7 +42,7 @@ export const annotate = (name: string, value: AttributeValue): void => active?.g
 /** Marks the span that is active as failed, where the failure is no error but a result. @param type as of `fail` */
 export const failed = (type: string): void => active?.getStore()?.fail(type);
 
-/** Runs work in a span, or outside of any: what it does must not join the trace of whoever happened to start it. */
+/** Runs work in a span, or outside of any: it must not join the trace of the work that happened to start it. */
 export const within = <Result>(span: Span | undefined, work: () => Result): Result =>
   active === null ? work() : active.run(span, work);
 

@@ -192,7 +192,7 @@ describe('wallets that lend their accounts to one delegate, who empties all of t
 });
 
 describe('many wallets that each empty themselves', () => {
-  it('end sponsorship of new wallets at the budget; known wallets and self-paid transfers go on', async () => {
+  it('end sponsorship of new wallets at the budget; known wallets and self-paid transfers continue', async () => {
     const known = await world.wallet(5n * PRICE);
     expect((await world.get('/v2/case?q=known', world.pay(known))).status).toBe(200);
     await until(
@@ -239,7 +239,7 @@ describe('many wallets that each empty themselves', () => {
 });
 
 describe('a client with many wallets that empty themselves', () => {
-  it('is sponsored until six of them have failed within the hour; other clients, and wallets that have paid, go on', async () => {
+  it('is sponsored until six of them have failed within the hour; other clients, and wallets that have paid, continue', async () => {
     const known = await world.wallet(5n * PRICE);
     expect((await world.get('/v2/case?q=known', world.pay(known))).status).toBe(200);
     await until(

@@ -248,7 +248,7 @@ function repeated({ stream, type, data, metadata }: RecordedEvent): RecordedEven
   return { id, stream, revision, position: '', type, data, metadata: { ...kept, hash } };
 }
 
-describe('a head by whoever has the key', () => {
+describe('a head by somebody who has the key', () => {
   it.each([
     ['LogHeadRecorded', {}, 'head_size_rises'],
     ['LogHeadKeyIntroduced', { publicKey: Buffer.alloc(32, 9).toString('base64') }, 'head_key_known'],

@@ -58,7 +58,7 @@ const holdLease = (processId: number) =>
   source.readStore.acquireLease('recovery', `${hostname()}/${processId}/1/x`, systemClock.now(), 60_000_000);
 
 describe('a migration', () => {
-  it('gives the same log, content and clocks, and leaves the old storage to nobody', async () => {
+  it('gives the same log, content and clocks, and no service can use the old storage', async () => {
     expect(await move()).toMatchObject({ logId: LOG_ID, events: 8, contents: 2, cells: 1 });
     expect((await collect(target.log, null)).events).toEqual((await collect(source.log, null)).events);
     expect((await target.payloads.get(filled.kept))?.toString()).toBe('kept '.repeat(100));

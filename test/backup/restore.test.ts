@@ -155,7 +155,7 @@ describe('a restore', () => {
     ['events', 1],
     ['checked events', 0],
     ['case clocks', 0],
-  ])('that dies at %s continues, and until then nobody uses the storage', async (step) => {
+  ])('that dies at %s continues, and until then no service uses the storage', async (step) => {
     await take();
     const from = await origin();
     const dying = (now: string) => {

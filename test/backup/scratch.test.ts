@@ -29,7 +29,7 @@ describe('the heads of streams', () => {
     expect(heads.get('stream-x')).toBeNull();
   });
 
-  it('let a chain be checked that goes on after many other streams', async () => {
+  it('check a chain that continues after many other streams', async () => {
     const chains = new ChainCheck(scratch);
     const [first, second] = notes('operator-first', ['one', 'two']).events;
     if (!first || !second) throw new Error('no events');

@@ -94,7 +94,7 @@ export function describeFaultyChain(before: readonly MoodName[], after: readonly
 
   describe('all endpoints once the payment is submitted', () => {
     it.each(after)(
-      '%s: never a refusal; the answer is there once they are well again, for one charge',
+      '%s: never a refusal; the answer is there once they have recovered, for one charge',
       async (name) => {
         turnTo = MOODS[name];
         const { result, spent } = await world.moved(wallet, async () => {

@@ -1,4 +1,4 @@
-/** x402's `payment-identifier`: whoever names its request is answered for it as often as it asks, and pays once. */
+/** x402's `payment-identifier`: a caller who names its request is answered as often as it asks, and pays once. */
 import { randomUUID } from 'node:crypto';
 import type { Keypair } from '@solana/web3.js';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
@@ -228,7 +228,7 @@ describe('one identifier with several transactions at once', () => {
     const nodes = await Promise.all(Array.from({ length: 4 }, () => world.serve(createPurchasing(world.ports))));
     const { result: answers, spent } = await world.moved(wallet, async () => {
       const all = await Promise.all(nodes.flatMap((node) => [0, 1].map(() => buy(payment(), 'slow', node))));
-      // Whoever lost may ask again, and whoever had no place beside the wallet's other payments (429).
+      // The losers may ask again, and so may those that had no place beside the wallet's other payments (429).
       const again = (node: string) =>
         until(
           () => buy(payment(), 'slow', node),

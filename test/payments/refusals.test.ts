@@ -164,7 +164,7 @@ describe('a used payment', () => {
       json: { error: { code: 'payment_already_used', details: { retry_after: 1, result_hint: expect.any(String) } } },
     });
     const { transaction, hint } = again.json.error.details;
-    // Whoever only repeats a request must not be led to pay for it twice.
+    // A caller who only repeats a request must not be led to pay for it twice.
     expect(hint).toMatch(/another answer, which is charged separately, .*newer blockhash.*stays free/);
     expect(await world.chain.signatureStatus(transaction)).toMatchObject({ error: null });
     expect(again.text).not.toContain(bought.json.meta.request_id);

@@ -48,7 +48,7 @@ describe('payments of one wallet that are sent at once to two nodes', () => {
 
 describe('a wallet that has never paid, while its first payment is undecided', () => {
   it.each([false, true])(
-    'is told on another node that a copy is used, or what its identifier bought (%s), and never to sign again',
+    'learns on another node that a copy is used, or what its identifier bought (%s), and never has to sign again',
     async (named) => {
       const wallet = await world.wallet(5n * PRICE);
       const id = named ? `id-${randomUUID()}` : undefined;

@@ -152,7 +152,7 @@ describe('a case that no source has shown', () => {
     expect(given(wanted(2), ended(5, 'found'))).toEqual({});
     expect(given(wanted(2), ended(5, 'expired'))).toEqual({});
   });
-  it('is watched from then on that it is found, for whoever wanted it has asked for it', () => {
+  it('is watched from the moment at which it is found, because it was asked for', () => {
     const stream = 'docket-cand-3:26-cv-00001';
     const found = on(stream)(4, 'DocketOpened', { court: 'cand', caseNumber: '3:26-cv-00001' });
     expect(given(wanted(2), found, ended(5, 'found'))[stream]).toMatchObject({ askedAt: at(5) });

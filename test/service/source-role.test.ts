@@ -86,7 +86,7 @@ describe('the role of sources', () => {
     expect(text).toContain('docket_source_courts{source="courtlistener",standing="working"} 205');
   });
 
-  it('spends no more than its budget, and says when it goes on', async () => {
+  it('spends no more than its budget, and says when it continues', async () => {
     const { host } = new URL(courtListener.url);
     const { desk } = start({ SOURCES_ALLOW_PRIVATE: host, COURTLISTENER_RATES: '1/hour' });
     const docket = courtListener.addDocket({ court: 'ilnd', number: '1:26-cv-02417' });

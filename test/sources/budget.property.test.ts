@@ -134,7 +134,7 @@ describe('looks at unknown cases', () => {
     return { state, count };
   };
 
-  it('take half of a window, whoever asks, and leave the rest to known cases', () => {
+  it('fill half of a window at most, whichever wallets ask, and leave the rest to known cases', () => {
     const windows = rates('100/hour');
     const unknown = takeAll(UNSPENT, windows, START, 'unknown_case');
     expect(unknown.count).toBe(50);
@@ -189,7 +189,7 @@ describe('a source that refuses although the budget is not spent', () => {
   const windows = rates('5/min,50/hour');
   const now = START + seconds(10);
 
-  it('is asked by nobody before the time that it said, and then by one after the other', () => {
+  it('is not asked before the time that it said, and then by one request after the other', () => {
     const held = holdUntil({ ...UNSPENT, times: [START] }, windows, now, now + seconds(20));
     expect(takeFrom(held, windows, now + seconds(19), 'paid')).toEqual({ taken: false, retryAt: now + seconds(20) });
     const first = takeFrom(held, windows, now + seconds(20), 'paid');
@@ -230,7 +230,7 @@ describe('a source that refuses although the budget is not spent', () => {
     );
   });
 
-  it('stops nobody for longer than a day, whatever it says', () => {
+  it('stops requests for a day at most, whatever it says', () => {
     const held = holdUntil(UNSPENT, windows, now, Number.MAX_SAFE_INTEGER);
     expect(takeFrom(held, windows, now + seconds(86_400) + MARGIN, 'paid').taken).toBe(true);
   });

@@ -51,7 +51,7 @@ describe('the next look', () => {
     askedAt: duration.map(ago),
     stubsSince: fc.option(duration.map(ago)),
   });
-  it('gets more urgent with time, and is due exactly from the moment that is told', () => {
+  it('gets more urgent with time, and is due exactly from the moment that was computed', () => {
     fc.assert(
       fc.property(anyCase, duration, (one, later) => {
         expect(urgency(one, NOW + later)).toBeGreaterThanOrEqual(urgency(one, NOW));

@@ -55,7 +55,7 @@ const everywhere = (revisions: readonly number[]) => ({
 });
 
 it.each(['0', '-1', '-9223372036854775808', '9007199254740992', '9223372036854775807'])(
-  'an event at position %s is none to any reader',
+  'an event at position %s is visible to no reader',
   async (position) => {
     move(2, position);
     expect(await readEverywhere()).toEqual(everywhere([0, 1]));

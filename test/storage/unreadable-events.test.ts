@@ -62,7 +62,7 @@ it.each([
 });
 
 it.each(['{"hash":', '{}', '{"hash":7}', 'null'])(
-  'metadata %s is reported to whoever reads only hashes, after the events before it',
+  'metadata %s is reported to a reader of hashes alone, after the events before it',
   async (text) => {
     change('metadata', text);
     const { log, payloads, cells } = openSqliteLog(join(directory, 'log.sqlite'));

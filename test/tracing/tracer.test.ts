@@ -68,7 +68,7 @@ describe('a trace', () => {
     expect(collector.bodies.join('')).not.toContain('S3CR3T');
   });
 
-  it('is left by work for an event that has none, whoever woke the process', async () => {
+  it('is left by work for an event that has none, even if a traced append woke the process', async () => {
     const tracer = await open();
     await ended(begun(tracer), async () => {
       const seen = await continuing(tracer, 'follow', undefined, async () => [currentTraceparent()]);

@@ -69,7 +69,7 @@ function readable(raw: RawEvent): RecordedEvent {
 
 const lineOf = (value: object): string => `${JSON.stringify(value)}\n`;
 
-/** Remembers the newest head. It checks nothing: whoever reads the export does. */
+/** Remembers the newest head. It checks nothing: the reader of the export does. */
 class NewestHeads {
   readonly #logId: string | null;
   readonly #keys = new Map<number, string>();

@@ -107,7 +107,7 @@ function transferDifferences(
   // The slot of a settlement may be that of a dropped fork; the final one must be right.
   if (final && payment.finalized && payment.slot !== transaction.slot)
     found.push(differs('slot_differs', `slot ${payment.slot}`, `slot ${transaction.slot}`));
-  // Whoever may move the tokens signs, be it the owner of the account or a delegate.
+  // The one who may move the tokens signs: the owner of the account, or a delegate.
   if (!transaction.signers.includes(payment.wallet))
     found.push(differs('payer_differs', payment.wallet, transaction.signers.join(', ')));
   return [...found, ...moneyDifferences(payment, transaction)];

@@ -21,7 +21,7 @@ export interface LoggedPayment {
   /** Whether it settled after it had counted as expired. */
   readonly late: boolean;
   readonly transaction: string | null;
-  /** Whoever pays the network fee, from the signed bytes; null if they cannot be read. */
+  /** The payer of the network fee, from the signed bytes; null if they cannot be read. */
   readonly feePayer: string | null;
   /** From the signed bytes; null if they cannot be read. */
   readonly memos: readonly string[] | null;

@@ -74,7 +74,7 @@ class PassOrder {
   #slot: number;
   readonly #inSlot = new Set<string>();
 
-  /** @param cursor where a pass goes on that was interrupted */
+  /** @param cursor where an interrupted pass continues */
   constructor(state: ReconcileState, cursor: string | null) {
     this.#state = state;
     this.#slot = (cursor === null ? null : state.slotOf(cursor)) ?? Number.POSITIVE_INFINITY;

@@ -35,7 +35,7 @@ export async function* replay(log: EventLog, asked: Replay, onRead: () => void =
     if ('unreadable' in read) {
       const { stream } = read.unreadable.place;
       chains.skip(read.unreadable.place);
-      // Whose it was cannot be told, so only a stream's name excludes it.
+      // Its wallet and request are unknown, so only a stream's name excludes it.
       if (stream === undefined || isStream(asked, stream)) yield read;
       continue;
     }
@@ -83,7 +83,7 @@ function streamSelection({ wallet, request }: Replay): (event: RecordedEvent) =>
   };
 }
 
-/** Every event of a filter. An event that cannot be read is reported in its place, and reading goes on after it. */
+/** Every event of a filter. An event that cannot be read is reported in its place, and reading continues after it. */
 export async function* readable(
   log: Pick<EventLog, 'readAll'>,
   filter: EventFilter,

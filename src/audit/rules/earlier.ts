@@ -20,7 +20,7 @@ const SCHEMA_WITH_COMMAND: ReadonlyMap<string, number> = new Map([
 
 /**
  * Whether an event claims an older schema than that of its time, so that it need not say what it hides. That is one
- * breach, and what such an event lacks is no further one.
+ * breach, and what is missing in such an event is no further one.
  */
 export function isDowngraded(event: Pick<JudgedEvent, 'type' | 'metadata'>): boolean {
   return !isEarlier(event) && event.metadata.schemaVersion < schemaWithCommand(event.type);

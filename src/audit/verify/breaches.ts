@@ -1,4 +1,4 @@
-/** Collects breaches, and tells those of their own from those that only follow from another. */
+/** Collects breaches, and separates independent ones from those that only follow from another. */
 import type { Breach } from '../judging.ts';
 import type { RuleName } from '../rules/catalogue.ts';
 import type { Scratch } from './scratch.ts';

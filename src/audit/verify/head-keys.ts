@@ -30,7 +30,7 @@ export interface JudgedKey extends IntroducedKey {
    * master key at hand is another one.
    */
   readonly vouchedBy: 'kept' | 'derived' | 'log' | 'other';
-  /** The master key at hand has another fingerprint than the log says of this version, so it tells nothing. */
+  /** The master key at hand has another fingerprint than the log says of this version, so it proves nothing. */
   readonly masterKeyDiffers: boolean;
 }
 

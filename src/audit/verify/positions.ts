@@ -17,7 +17,7 @@ interface Gap {
   readonly next: BreachPlace;
 }
 
-/** Revisions that a stream lacks between two of its positions. */
+/** Revisions that are missing in a stream between two of its positions. */
 interface Lack {
   readonly after: number;
   readonly before: number;
@@ -57,7 +57,7 @@ export class Positions {
     return 'gap';
   }
 
-  /** A stream lacks revisions between two of its events. */
+  /** Revisions are missing in a stream between two of its events. */
   lacks(after: Position | null, before: Position, missing: number): void {
     if (!this.#gapless || this.#lacks.length >= MOST_KEPT) return;
     this.#lacks.push({ after: after === null ? 0 : Number(after), before: Number(before), missing });

@@ -1,6 +1,6 @@
 /**
  * What a verification must remember beyond its memory: a SQLite database, either temporary or the checkpoint from which
- * a later run goes on. Each commit leaves a state from which a killed run resumes.
+ * a later run continues. Each commit leaves a state from which a killed run resumes.
  */
 import type { Database } from '../../storage/sqlite/driver.ts';
 

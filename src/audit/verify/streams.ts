@@ -141,7 +141,7 @@ export class Streams {
 
   /**
    * What streams leave open, and streams that begin more than once. To be called after `store`.
-   * @param lacking streams that lack an event
+   * @param lacking streams in which an event is missing
    * @param logState what is known of the whole log by then
    * @param unfinished the position of an event whose append may not be readable as a whole yet; null if there is none
    */

@@ -153,7 +153,7 @@ function linesOf(report: AnchorsReport): readonly string[] {
   );
   if (listedNotKept > 0) {
     lines.push(
-      `WARNING: the endpoint lists ${listedNotKept} more that it no longer keeps: they may be anchors that the log lacks. Ask one with an archive.`,
+      `WARNING: the endpoint lists ${listedNotKept} more that it no longer keeps: they may be anchors that are missing in the log. Ask an endpoint with an archive.`,
     );
   }
   if (otherSigner > 0) {

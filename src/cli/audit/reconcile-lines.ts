@@ -87,7 +87,7 @@ export function summaryJson(result: Reconciliation, calls: number): object {
   };
 }
 
-/** What an incomplete comparison lacks. More may be found once the list of transactions is complete. */
+/** What is missing in an incomplete comparison. More may be found once the list of transactions is complete. */
 export const remaining = (left: number): string =>
   left > 0 ? `at least ${numbered(left, 'transaction')} still to be fetched` : 'lists or balances are still to be read';
 

@@ -193,7 +193,7 @@ async function openOrderOf(storage: Storage, wanted: Wanted): Promise<ForgetOrde
   return null;
 }
 
-/** The URL is stored beside the log until the order is completed, so that whoever continues it knows the URL. */
+/** The URL is stored beside the log until the order is completed, so that the process that continues it knows the URL. */
 async function newOrder(storage: Storage, wanted: Wanted, act: OperatorAct): Promise<ForgetOrder> {
   const forgetId = randomUUID();
   const ports = { ...storage, clock: systemClock };

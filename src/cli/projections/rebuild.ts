@@ -213,7 +213,7 @@ const notMoving = (name: string, percent: number): CliError =>
 
 const interrupted = (name: string, percent: number, isServed: boolean): CliError =>
   new CliError(
-    isServed ? `Left at ${percent}%; the service goes on.` : `Stopped at ${percent}%.`,
+    isServed ? `Left at ${percent}%; the service continues it.` : `Stopped at ${percent}%.`,
     isServed
       ? `Follow it with docket projections status ${name}.`
       : `To continue: docket projections rebuild ${name} --reason "…"`,

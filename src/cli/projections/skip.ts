@@ -59,7 +59,7 @@ async function skip(
     if ('rejected' in decided) {
       throw new CliError(
         `The event at ${halt.position} is skipped already.`,
-        `The projection goes on within a second of the skip while the service runs; see docket projections status ${name}.`,
+        `While the service runs, the projection continues within a second of the skip; see docket projections status ${name}.`,
         EXIT.found,
       );
     }

@@ -19,7 +19,7 @@ export interface ProjectionsSetup {
   readonly projections: readonly Projection[];
   /** How long a generation is kept after readers have left it, by the configuration. */
   readonly graceMs: (environment: NodeJS.ProcessEnv) => number;
-  /** How long a recorded halt may be over already: whoever folds now finds out within this time. */
+  /** How long a recorded halt may be out of date: the process that folds notices its end within this time. */
   readonly haltStandsMs?: number;
 }
 

@@ -72,7 +72,7 @@ export function addCourtListener(parent: Command, context: CliContext, open: Ope
   for (const type of ['subscribe', 'unsubscribe'] as const) {
     group
       .command(type)
-      .description(type === 'subscribe' ? 'Have an alert for a case.' : 'End the alerts for a case.')
+      .description(type === 'subscribe' ? 'Subscribe to alerts for a case.' : 'End the alerts for a case.')
       .argument('<court>', 'court code')
       .argument('<case>', 'case number')
       .option('--by <name>', 'who decided it; recorded (default: the current user)')
@@ -235,7 +235,7 @@ async function docketIds(
   if (found.dockets.length > 0) return found.dockets.map(({ id }) => id);
   throw new CliError(
     `CourtListener has no docket ${number.canonical} of ${court.code}.`,
-    'Check the number; a case that nobody has bought or published there has none.',
+    'Check the number. CourtListener has no docket of a case that was never bought on PACER or published.',
     EXIT.unavailable,
   );
 }

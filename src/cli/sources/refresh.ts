@@ -100,7 +100,7 @@ function assertSuccess(look: Look, { court, caseNumber, source }: Told): void {
     case 'partial':
       throw new FoundWrong(
         `${subject}: the source showed a part (${look.because.reason}).`,
-        'What it showed is recorded, and the next look goes on there: repeat the command, or leave it to the service.',
+        'What it showed is recorded, and the next look continues there: repeat the command, or leave it to the service.',
       );
     case 'not_found':
       throw new FoundWrong(

@@ -35,7 +35,7 @@ Live sources are asked or read by this service: courtlistener (its API), rss (th
 They are configured by variables (docket config --help); docs/sources.md says how. Give commands the settings of the service.
 
 A source that pushes sends dockets to POST /ingest/dockets of the public port, with a token that you issue for it. Its name marks
-what it brings. docs/pushing.md is the page for whoever writes it.
+what it brings. docs/pushing.md is the page for its author.
 
 Examples:
   $ docket sources token new county-scraper --courts ok_tulsa,ok_oklahoma

@@ -26,7 +26,7 @@ const MOST_HOSTS = 1_000;
 
 const HELP = `
 Shows the parts of each node with reason and hint, the log and its rate, how far each projection is behind, payments under
-way, callbacks that are due by host, what was taken today (UTC), how long the fee payer's SOL lasts, the free disk,
+way, callbacks that are due by host, today's revenue (UTC), how long the fee payer's SOL lasts, the free disk,
 the nodes and what each owns, and the last alarms of all of them. Everything is read from the storage and from the
 running service, and no event is written. The service may be running or stopped, here or on other machines.
 

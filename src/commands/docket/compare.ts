@@ -274,7 +274,7 @@ function nextRecorded(
   };
 }
 
-/** A source that says nothing of a seal ends none, unless the text that told of it has changed. */
+/** A source that does not mention the seal leaves it in force, unless the text that mentioned it has changed. */
 const endsSeal = (known: FilingContent, next: FilingContent, { unsealed }: SnapshotEntry): boolean =>
   unsealed === true || !sameUnderMasks(known.description, next.description);
 

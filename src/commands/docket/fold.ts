@@ -31,7 +31,7 @@ export interface DocketState {
   readonly baseline: 'none' | 'started' | 'completed';
   readonly lastAskedAt: Instant | null;
   readonly lastCompleteAskedAt: Instant | null;
-  /** When the court's own docket was last shown whole; a service that collects dockets may lack an entry. */
+  /** When the court's own docket was last shown whole; a service that collects dockets may miss an entry. */
   readonly lastSheetAskedAt: Instant | null;
   /** When a look last failed. */
   readonly lastFailedAt: Instant | null;
@@ -144,7 +144,7 @@ const COLLECTORS: ReadonlySet<string> = new Set(['courtlistener']);
 function applyCheck(state: Mutable, { source, askedAt, outcome, complete, gap }: Check): void {
   if (outcome === 'failed') state.lastFailedAt = later(state.lastFailedAt, askedAt);
   if (outcome === 'abandoned' || outcome === 'failed') return;
-  // It tells that nothing was seen, which is no look at the docket.
+  // A gap is no look at the docket.
   if (gap !== undefined) {
     state.gap = joined(state.gap, gap);
     return;

@@ -62,6 +62,6 @@ export async function recordFailedLook(
       decisions: 5,
     },
   );
-  // Whoever writes at the same time has just looked at the docket: then the age needs no failed look.
+  // Another writer has just looked at the docket: then the age needs no failed look.
   if ('unwritten' in outcome && outcome.unwritten === 'failed') throw outcome.error;
 }

@@ -1,6 +1,6 @@
 /**
  * Carries out an order to forget. Everything that it removes is recorded before it goes. Each step may be repeated: after
- * a kill, whoever continues does what is left, and several processes at once do no harm.
+ * a kill, the next process does what is left, and several processes at once do no harm.
  */
 
 import { ContentRedacted } from '../../events/content.ts';
@@ -27,7 +27,7 @@ export interface ForgettingPorts {
   readonly clock: Clock;
   /** Resolves once answers no longer show the log before this position, and every query that began earlier has ended. */
   untilQueriesEnded(upTo: Position): Promise<void>;
-  /** Ends the work; whoever continues does what is left. */
+  /** Ends the work; the next run does what is left. */
   readonly signal?: AbortSignal | undefined;
   /** Called after each content that was removed. */
   readonly onRemoved?: (kind: Forgettable['kind']) => void;

@@ -11,7 +11,7 @@ import type { BlobName, PayloadKind, PayloadStore } from '../../storage/payload-
 export interface ForgetPorts {
   readonly log: EventLog;
   readonly payloads: PayloadStore;
-  /** Ends the search; whoever continues starts it again. */
+  /** Ends the search; the next run starts it again. */
   readonly signal?: AbortSignal | undefined;
 }
 

@@ -58,7 +58,7 @@ export const logHeads: Decider<LogHeads, LogHeadCommand, LogHeadEvent, LogHeadRe
         return { ...heads, key: event.data };
       case 'LogHeadRecorded': {
         const { masterVersion } = event.data;
-        // Whoever reads only the end of the stream has not read the introduction, but it came before the first use.
+        // A reader of only the end of the stream has not seen the introduction, but it came before the first use.
         const key = heads.key?.masterVersion === masterVersion ? heads.key : { masterVersion, publicKey: null };
         return { ...heads, key, head: event.data };
       }

@@ -71,7 +71,7 @@ async function* pagesFromEnd(log: Readable, stream: string, newest?: number): As
     // The newest page has no limit, because the stream may have grown meanwhile.
     const isOpen = newest === undefined && size === FIRST_PAGE;
     const events = await log.read(stream, isOpen ? { from } : { from, limit: before - from });
-    // A damaged log may have any revision behind its end: whoever continues the stream continues what is contiguous.
+    // A damaged log may have any revision behind its end: the stream is continued after its contiguous part.
     yield isOpen ? events.filter(({ revision }, index) => revision === from + index) : events;
     before = from;
   }

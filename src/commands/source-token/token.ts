@@ -10,7 +10,7 @@ export const newSourceToken = (): string => PREFIX + randomBytes(32).toString('b
 /** Whether a text can be a token at all. */
 export const isSourceToken = (text: string): boolean => TOKEN.test(text);
 
-/** What the log keeps of a token. Nothing is compared but hashes, so no time tells how much of a guess is right. */
+/** What the log keeps of a token. Only hashes are compared, so timing does not reveal how much of a guess is right. */
 export const sourceTokenHash = (token: string): string => createHash('sha256').update(token).digest('hex');
 
 /** How operators name a token: the beginning of its hash, which reveals nothing of the token. */

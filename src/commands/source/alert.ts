@@ -19,7 +19,7 @@ export interface AlertState {
 export type AlertCommand =
   /** The source has such an alert, new or found there. */
   | { readonly type: 'Subscribe'; readonly subscription: Subscription }
-  /** The source was told to keep it. */
+  /** The source was asked to keep it. */
   | { readonly type: 'Renew'; readonly subscription: Subscription }
   /** With an id, only that alert ends. */
   | { readonly type: 'End'; readonly alertId: string | null; readonly why: AlertEnd; readonly by: string };

@@ -1,6 +1,6 @@
 /**
  * Whether a case that no source has shown is sought (docs/design/sources.md#watched-cases). Asked for again, it is sought
- * already, and nothing is recorded: queries of cases that nobody has must not fill the log.
+ * already, and nothing is recorded: queries about cases that do not exist must not fill the log.
  */
 import { CaseNoLongerWanted, CaseWanted, type SourceEvent } from '../../events/source.ts';
 import type { Decider } from '../decider.ts';

@@ -238,7 +238,7 @@ async function record(
   return { report, visible: newest === null || (await runner.waitFor(cases.name, newest, VISIBLE_WITHIN_MS)) };
 }
 
-/** For `docket sources list`. Whoever pushed at the same time may be shown instead. */
+/** For `docket sources list`. A push at the same time may be shown instead. */
 async function noteLastPush({ readStore, clock }: Ports, { name }: PushSource, { totals }: PushReport): Promise<void> {
   const { recorded, unchanged, refused } = totals;
   const { version } = await readStore.cell(lastPushCell(name));

@@ -65,7 +65,7 @@ export async function receiveBody(
 
 /**
  * Leaves the request and its connection as they are when reading ends early: the caller still reads why its body is refused.
- * Passed on directly, the request's own iterator would be told of the error, and destroy the request.
+ * Passed on directly, the request's own iterator would get the error, and destroy the request.
  */
 async function* chunksOf(request: IncomingMessage): AsyncGenerator<Buffer> {
   for await (const chunk of request.iterator({ destroyOnReturn: false })) yield chunk;

@@ -34,7 +34,7 @@ export interface Agenda {
 export interface AgendaOptions {
   readonly readStore: Pick<ReadStore, 'find' | 'load'>;
   readonly desk: Pick<SourceDesk, 'sourcesFor'>;
-  /** In which cases a feed tells what is new; none if omitted. */
+  /** The cases of which a feed shows what is new; none if omitted. */
   readonly coverage?: Coverage | undefined;
 }
 

@@ -1,4 +1,4 @@
-/** Which cases an alert tells of, so that looks only complete it (docs/design/sources.md#watched-cases). */
+/** The cases of which an alert shows what is new, so that looks only complete it (docs/design/sources.md#watched-cases). */
 import { parseCaseNumber } from '../../courts/case-number.ts';
 import { findCourt } from '../../courts/registry.ts';
 import { alertsOfSource } from '../../queries/live-sources.ts';

@@ -47,7 +47,7 @@ export async function applyWebhook(ports: ApplyPorts, { id, stream, metadata }: 
     const applied = await handleWithRetry(ports, webhook, stream, command, context);
     if (isRejection(applied)) throw new Error(`a message cannot be applied: ${applied.rejected}`);
   }
-  // Last, so that whoever finds it again can still apply it.
+  // Last: after a kill, the next process can still apply it.
   await payloads.remove(state.received.content);
 }
 

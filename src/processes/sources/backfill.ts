@@ -128,7 +128,7 @@ export function createBackfill(options: BackfillOptions): BackfillProcess {
     return clock.now();
   }
 
-  /** @returns until when the order waits; null if it goes on with the next case */
+  /** @returns until when the order waits; null if it continues with the next case */
   async function lookAt({ court, caseNumber, stream }: KnownCase, signal: AbortSignal): Promise<Micros | null> {
     const tried = (): number => {
       tries = { stream, count: tries.stream === stream ? tries.count + 1 : 1 };
@@ -196,7 +196,7 @@ async function openBackfills(readStore: Pick<ReadStore, 'find'>) {
   return [...found].sort((a, b) => (a.document.orderedAt < b.document.orderedAt ? -1 : 1));
 }
 
-/** In the order of their codes, so that a walk that goes on finds its place although the registry has changed. */
+/** In the order of their codes, so that a walk that continues finds its place although the registry has changed. */
 const courtsToWalk = ({ courts: named }: Backfill, desk: Pick<SourceDesk, 'sourcesFor'>): readonly string[] =>
   courts
     .filter((court) => (named === null || named.includes(court.code)) && desk.sourcesFor(court).length > 0)

@@ -1,4 +1,4 @@
-/** In which courts a feed tells what is new, so that looks only complete it (docs/design/sources.md#watched-cases). */
+/** The courts of which a feed shows what is new, so that looks only complete it (docs/design/sources.md#watched-cases). */
 import type { Court } from '../../courts/court.ts';
 import { MICROS_PER_SECOND, type Micros } from '../../runtime/instant.ts';
 import type { CourtFeed } from '../../sources/rss/addresses.ts';

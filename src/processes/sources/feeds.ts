@@ -128,13 +128,13 @@ export function createFeeds(ports: FeedsPorts): Feeds {
       logger.warn({ ...about, err: error }, 'an entry of a feed could not be recorded; repeating at the next poll');
       const id = caseNumberId(court.code, caseNumber);
       try {
-        // The entry may leave the feed first: until a complete look, the case may lack it.
+        // The entry may leave the feed first: until a complete look, it may be missing in the case.
         const known = (await readStore.load<CaseNumberDocument>(CASE_NUMBERS, [id])).get(id)?.document;
         const gap = { from: toInstant(failed.from), to: toInstant(failed.to) };
         const noted = { source: 'rss', askedAt: toInstant(askedAt), gap };
         if (known) await noteGap(ports, { stream: known.case, ...noted }, contextOf());
       } catch (err) {
-        logger.warn({ ...about, err }, 'that a case may lack an entry could not be noted; repeating at the next poll');
+        logger.warn({ ...about, err }, 'a gap of a case could not be noted; repeating at the next poll');
       }
     },
   };

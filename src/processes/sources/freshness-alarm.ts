@@ -9,7 +9,7 @@ const AGAIN: Micros = 24 * HOUR;
 
 export class FreshnessAlarm {
   readonly #logger: Pick<BaseLogger, 'info' | 'warn'>;
-  /** When it was last told of each source that is short. */
+  /** When the alarm was last raised for each source whose budget is short. */
   readonly #told = new Map<string, Micros>();
 
   constructor(logger: Pick<BaseLogger, 'info' | 'warn'>) {

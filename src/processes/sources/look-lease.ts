@@ -48,7 +48,7 @@ export async function lookLease(
   }
 }
 
-/** Gives the lease back before the error goes on. */
+/** Releases the lease before the error is thrown on. */
 const released =
   (held: HeldLease) =>
   async (error: unknown): Promise<never> => {

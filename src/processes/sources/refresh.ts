@@ -116,7 +116,7 @@ export function createRefresh(options: RefreshOptions): Refresh {
   const running = new Map<string, Promise<Look>>();
   const stopping = new AbortController();
 
-  /** Begins a look that goes on when its query has ended. */
+  /** Begins a look that continues when its query has ended. */
   function begin(key: string, asked: CaseOfCourt, priority: Priority, giveBack: GiveBack): Promise<Look> {
     const controller = new AbortController();
     const timer = setTimeout(() => controller.abort(), GOES_ON_MS);
@@ -178,7 +178,7 @@ export function createRefresh(options: RefreshOptions): Refresh {
       if (counted === null) {
         return read.problem === 'case_not_found' ? wanted(one, call, read) : settled(read);
       }
-      // Whoever breaks off, or is answered before the look ends, does not pay: what was found for them counts as well.
+      // A caller who disconnects, or is answered before the look ends, does not pay: a case that was found counts as well.
       giveBack = async () => (isLate || call.signal.aborted ? undefined : counted());
     } else if (isKnown && !(await unpaid.hasRoom(call))) return settled(null);
     const joined = running.get(key);
@@ -248,7 +248,7 @@ function unavailable(because: Fault | null, now: Micros): Problem {
   return problem('court_unavailable', { retry_after: Math.min(Math.max(1, wait), MAX_RETRY_SECONDS) });
 }
 
-/** Null if the look has not ended in time; it goes on. */
+/** Null if the look has not ended in time; it continues. */
 async function inTime(look: Promise<Look>, until: number, signal: AbortSignal): Promise<Look | null> {
   let timer: NodeJS.Timeout | undefined;
   let leave: (() => void) | undefined;

@@ -1,4 +1,4 @@
-/** Looks of one process: whoever asks about a case that is being looked at waits for the same look. */
+/** Looks of one process: callers who ask about a case that is being looked at wait for the same look. */
 
 import type { Micros } from '../../runtime/instant.ts';
 import { onAbort } from '../../runtime/on-abort.ts';

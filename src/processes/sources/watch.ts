@@ -271,7 +271,7 @@ export function createCaseWatch(options: CaseWatchOptions): CaseWatch {
   }
 }
 
-/** Numbers that nobody may have take one look of four, however many were asked for. */
+/** Numbers that may not exist get one look of four, however many were asked for. */
 const WANTED_EVERY = 4;
 
 function inTurns(due: readonly AgendaItem[]): readonly AgendaItem[] {

@@ -55,7 +55,7 @@ async function byCase(ports: Pick<WebhookPorts, 'payloads'>, messages: readonly 
   return found;
 }
 
-/** The docket of a message's first entry; null if it cannot be told. */
+/** The docket of a message's first entry; null if it names none. */
 async function subjectOf({ payloads }: Pick<WebhookPorts, 'payloads'>, content: string): Promise<string | null> {
   try {
     const bytes = await payloads.get(content);

@@ -48,7 +48,7 @@ export interface WalkPorts {
   readonly clock: Clock;
 }
 
-/** A look that makes more is cut off, and goes on with the next. */
+/** A look that makes more is cut off, and the next one continues it. */
 const MOST_REQUESTS = 500;
 /** No docket has so many. */
 const MOST_PAGES = 10_000;
@@ -61,7 +61,7 @@ const NO_ENTRIES: Fault = fault('no_entries', 'it has the head of the docket and
 
 const keyOf = ({ id, name }: ListPlace): string => `${id} ${name}`;
 
-/** @throws StorageFailure, and what `ingest` throws; the look goes on where it was then */
+/** @throws StorageFailure, and what `ingest` throws; the next look continues there */
 export async function walkLists(ports: WalkPorts, walk: Walk): Promise<Look> {
   const { client, looks, clock } = ports;
   const { asked, number, asking } = walk;
@@ -219,7 +219,7 @@ export async function walkLists(ports: WalkPorts, walk: Walk): Promise<Look> {
     const snapshot = composeCase({ court: asked.court, number, headers: headersIn(look), pages }, claims);
     if (snapshot === null) return fault('unreadable', 'the docket cannot be read');
     const isAlone = claims.shows === 'whole' && snapshot.entries.length === 0;
-    // No case is without filings: nobody has brought them to CourtListener. When somebody does, they are no news.
+    // Every case has filings: CourtListener has none of them yet. Those that come later are no news.
     const recorded = isAlone ? { ...snapshot, complete: false, ofFirstLook: true as const, parties: [] } : snapshot;
     if (isAlone && asked.known !== null) return NO_ENTRIES;
     const ingested = await asking.ingest(recorded);

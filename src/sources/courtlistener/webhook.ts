@@ -35,7 +35,7 @@ export interface WebhookMessage {
   readonly eventType: number | null;
   /** Null if the message has no effect. */
   readonly content: WebhookContent | null;
-  /** Whether it is in the documented form as far as it can be told. */
+  /** Whether the parts that can be read are in the documented form. */
   readonly isReadable: boolean;
   /** The same text for the same message with its keys in another order; null if it is not JSON. */
   canonical(): string | null;

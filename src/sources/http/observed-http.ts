@@ -5,7 +5,7 @@ import type { SourceHttp, SourceResponse } from './source-http.ts';
 /** How a request ended: in the words of faults, for metrics. */
 export type RequestOutcome = 'ok' | 'not_modified' | 'not_found' | SourceFault;
 
-/** Closing it closes nothing: the connections belong to whoever made the original. */
+/** Closing it closes nothing: the connections belong to the original. */
 export const observedHttp = (
   http: SourceHttp,
   observe: (outcome: RequestOutcome, seconds: number) => void,

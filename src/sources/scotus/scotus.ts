@@ -189,8 +189,8 @@ const cellOf = ({ url }: SupremeCourtOptions, { caseNumber }: AskedCase): string
   `source-scotus-${createHash('sha256').update(`${url}\n${caseNumber}`).digest('hex').slice(0, 32)}`;
 
 /**
- * What the Court said of the file that was recorded last. Null unless that file is still in the log: a restored log may
- * lack it.
+ * What the Court said of the file that was recorded last. Null unless that file is still in the log: it may be
+ * missing in a restored log.
  */
 async function readValidators(options: SupremeCourtOptions, asked: AskedCase): Promise<Validators | null> {
   const since = asked.known?.completeSince ?? null;

@@ -75,7 +75,7 @@ describe('counted time', () => {
     expect(counted(0, 30, 20)).toBe(30);
   });
 
-  it('goes on with the others after a clock that was ahead', () => {
+  it('judges the others after a clock that was ahead', () => {
     expect(counted(0, 30, 1000, 40, 50)).toBe(50);
     expect(counted(0, 30, 1000, 400, 410)).toBe(40);
   });

@@ -112,7 +112,7 @@ describe('the key of a head', () => {
   const { fingerprint } = INTRODUCED.data;
   const trusted = (more: Partial<TrustedKeys>): TrustedKeys => ({ kept: [], derived: new Map(), ...more });
 
-  /** Whoever has the file signs every head again, with a key of his own. */
+  /** Somebody who has the file signs every head again, with another key. */
   const exchangeKey = () =>
     log.tamper((db) => {
       edit(db, LOG_HEAD_STREAM, 0, (data) => ({ ...data, publicKey: OTHER.publicKey }));

@@ -81,7 +81,7 @@ describe('retry by filter', () => {
     expect((await run('retry', ...filter, '--yes', ...BY)).out).toBe('2 requested, 0 requested already.\n');
   });
 
-  it('selects by host, court, time and failure, and says which filter is none', async () => {
+  it('selects by host, court, time and failure, and names an invalid filter', async () => {
     await open();
     world.answer((request, response) => status(request.url === '/gone' ? 410 : 503)(request, response, 0));
     world.node();

@@ -74,7 +74,7 @@ it('lists hosts, and pauses and resumes one while the service runs', async () =>
   ]);
 });
 
-it('changes nothing by a name that fits no host, several, or is none', async () => {
+it('changes nothing if a name matches no host, several hosts, or is invalid', async () => {
   world = await openDeliveryWorld({ projections: [deliveries, operatorActs] as never });
   for (const url of ['https://twice.example/a', 'https://twice.example:8443/b', 'https://twice.examples/c']) {
     await world.schedule({ url });

@@ -108,7 +108,7 @@ describe.each([['with a service', true] as const, ['without a service', false] a
     expect(activated?.data).toMatchObject({ reason: 'they are right', differences: served ? 2 : 3, act: 'swap' });
   });
 
-  it('a rebuild that is halted leaves answers alone, and goes on once its event is skipped', async () => {
+  it('a rebuild that is halted leaves answers alone, and continues once its event is skipped', async () => {
     await world.write('a', '1');
     await start();
     // Live events that the present generation has skipped before are skipped by a rebuild too, so poison comes later.

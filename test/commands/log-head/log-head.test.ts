@@ -1,4 +1,4 @@
-/** What is recorded about heads, and what the end of their stream tells whoever continues it. */
+/** What is recorded about heads, and what a process that continues the stream learns from its end. */
 import { describe, expect, it } from 'vitest';
 import { handle } from '../../../src/commands/handle.ts';
 import { type LogHead, logHeads } from '../../../src/commands/log-head/log-head.ts';

@@ -118,7 +118,7 @@ describe('a first look', () => {
     // Its requests are of the share of unknown cases, found or not.
     expect(priorities).toEqual(['unknown_case']);
   });
-  it('goes on while the next query of the part is answered, and completes it', async () => {
+  it('continues while the next query is answered with the part, and completes it', async () => {
     await show(petition(), { complete: false, entries: 3 });
     looks.push(async () => {
       await show(petition());
@@ -240,7 +240,7 @@ it('a forgotten docket is not asked for, and its number does not return to the l
   expect([looked, await wanted(), await world.storage.log.head()]).toEqual([0, 0, head]);
 });
 
-it('a look that nobody waits for goes on, and ends with the service', async () => {
+it('a look without a waiting caller continues, and ends with the service', async () => {
   refresh.stop();
   refresh = refreshWith(20);
   let show2: (look: Look) => void = () => {};

@@ -113,7 +113,7 @@ describe('the watch over cases', () => {
     expect(world.looked()).toEqual([B]);
   });
 
-  it('sleeps until the budget allows more, then goes on with the case that it could not finish', async () => {
+  it('sleeps until the budget allows more, then continues with the case that it could not finish', async () => {
     const streams = await Promise.all([A, B].map((number) => world.shown('cand', number, { complete: false })));
     await world.asked(...streams);
     const retryAt = world.clock.now() + 3 * HOUR;
@@ -131,7 +131,7 @@ describe('the watch over cases', () => {
     expect(world.looked()[0]).toBe(first);
   });
 
-  it('goes on after its clock was ahead by a year and is set back', async () => {
+  it('continues after its clock was ahead by a year and is set back', async () => {
     await world.asked(await world.shown('cand', A));
     const year = 365 * DAY;
     const watch = watching({ watchDays: 3_650 });
@@ -186,7 +186,7 @@ describe('the watch over cases', () => {
     expect(new Set(world.looked())).toEqual(new Set([A, B, C]));
   });
 
-  it('asks nobody while operators have paused the source, and for the other courts if only one is paused', async () => {
+  it('sends no request while operators have paused the source, and asks for the other courts if only one is paused', async () => {
     await world.asked(await world.shown('cand', A), await world.shown('nysd', '1:26-cv-00009'));
     world.move(2 * HOUR);
     world.script.behave = ({ court }) =>
@@ -234,7 +234,7 @@ describe('the watch over cases', () => {
     expect((await world.readStore.load(WATCHED_CASES, [stream])).get(stream)?.document).toHaveProperty('askedAt');
   });
 
-  it('gives numbers that nobody may have one look of four', async () => {
+  it('gives numbers that may not exist one look of four', async () => {
     const streams = [];
     for (const number of ['3:26-cv-00101', '3:26-cv-00102', '3:26-cv-00103', '3:26-cv-00104']) {
       streams.push(await world.shown('cand', number));
@@ -249,7 +249,7 @@ describe('the watch over cases', () => {
     expect(sought).toHaveLength(12);
   });
 
-  it('goes on with known cases when numbers that nobody may have have used up their share of the budget', async () => {
+  it('continues with known cases when numbers that may not exist have used up their share of the budget', async () => {
     const known = ['3:26-cv-00101', '3:26-cv-00102', '3:26-cv-00103', '3:26-cv-00104', '3:26-cv-00105'];
     const streams = [];
     for (const number of known) streams.push(await world.shown('cand', number));
@@ -265,7 +265,7 @@ describe('the watch over cases', () => {
     expect(world.looked().filter((number) => known.includes(number))).toHaveLength(5);
   });
 
-  it('neither slows down known cases nor raises an alarm for numbers that nobody may have', async () => {
+  it('neither slows down known cases nor raises an alarm for numbers that may not exist', async () => {
     await world.asked(await world.shown('cand', A));
     const report = async () => {
       const options = { readStore: world.readStore, desk: world.desk, rates };
@@ -320,7 +320,7 @@ describe('the watch over cases', () => {
     expect(world.looked()).toHaveLength(1);
   });
 
-  it('tells before they are stale that a budget cannot keep cases fresh, once a day', async () => {
+  it('warns before cases are stale that a budget cannot keep them fresh, once a day', async () => {
     const streams = [];
     for (const number of [A, B, C]) streams.push(await world.shown('cand', number));
     await world.asked(...streams);

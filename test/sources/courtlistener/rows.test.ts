@@ -73,7 +73,7 @@ describe('CourtListener, as recorded', () => {
     });
   });
 
-  it('row 3: a limit of a minute is waited for, and the look goes on at its cursor', async () => {
+  it('row 3: a look waits for the limit of a minute, and continues at its cursor', async () => {
     for (let number = 2; number <= 45; number++)
       world.site.addEntry(docket, { number, description: `NOTICE ${number}` });
     world.site.setRates([{ requests: 3, micros: 60_000_000 }]);

@@ -14,7 +14,7 @@ let world: AskingWorld;
 afterEach(() => world.close());
 
 describe('a look that was cut off', () => {
-  it('before the first entry shows nothing that could be sold, and goes on with the next', async () => {
+  it('before the first entry shows nothing that could be sold, and the next look continues it', async () => {
     world = await openAsking({ budget: [{ requests: 2, micros: 60_000_000 }] });
     docketOf(world, 5);
     world.clock.advance(HOUR);
@@ -134,7 +134,7 @@ describe('a look that was cut off', () => {
     expect((await looks.of(court('ilnd'), NUMBER)).look).toBeNull();
   });
 
-  it('leaves nothing behind as soon as an order to forget the case is carried out, whoever goes on with the look', async () => {
+  it('leaves nothing behind once an order to forget the case is carried out, even if a node continues the look', async () => {
     world = await openAsking({ budget: [{ requests: 3, micros: 60_000_000 }] });
     docketOf(world, 90);
     world.clock.advance(HOUR);

@@ -202,7 +202,7 @@ describe('a broken answer is a fault', () => {
     expect(fault(await httpFor([server]).send(get(server.url)))).toBe('unreadable');
   });
 
-  it('nobody listens', async () => {
+  it('nothing listens', async () => {
     const server = await web((_request, response) => response.end());
     await server.close();
     closing.pop();

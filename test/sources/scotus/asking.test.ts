@@ -213,7 +213,7 @@ describe('a text that the Court takes away', () => {
     expect((await docket()).case.filing_count).toBe(8);
   });
 
-  it('is not taken away where another entry only stands at its place, or where the text is not stated', async () => {
+  it('is not taken away where another entry is only at its place, or where the text is not stated', async () => {
     await ask();
     site.edit(CASE, (all) =>
       all.map((one, at) => {

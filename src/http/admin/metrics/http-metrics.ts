@@ -52,7 +52,7 @@ export function httpMetrics(registry: Registry): HttpMetrics {
   };
 }
 
-/** The label `outcome`. A 402 is no fault: it tells a caller the price, or that its payment was rejected. */
+/** The label `outcome`. A 402 is no fault: it states the price, or why a payment was rejected. */
 export function outcomeOf(status: number): string {
   if (status < 400) return 'ok';
   if (status === 402) return 'payment_required';
