@@ -220,17 +220,18 @@ describe('properties of case numbers', () => {
     );
   });
 
-  it('any text is parsed or rejected within a millisecond, without throwing', () => {
+  it('any text is parsed or rejected soon, without throwing', () => {
     const sample = fc.sample(fc.tuple(anyCourt, typedText), 2000);
     for (const [one, typed] of sample) parseCaseNumber(one, typed);
     const slow = sample.filter(([one, typed]) => {
-      // The best of three: other work on the machine is not a property of the grammar.
+      // The best of three, and far above the usual fraction of a millisecond: neither other work on the machine nor a
+      // slow processor is a property of the grammar.
       const times = [0, 1, 2].map(() => {
         const started = performance.now();
         parseCaseNumber(one, typed);
         return performance.now() - started;
       });
-      return Math.min(...times) > 1;
+      return Math.min(...times) > 25;
     });
     expect(slow).toEqual([]);
   });

@@ -44,6 +44,7 @@ const dressesFor = ({ pattern }: Court) =>
   pattern === null ? DRESSES : [...DRESSES, (number: string) => number.toLowerCase()];
 
 const PER_COURT = 6;
+const MUCH_MS = 25;
 
 /** Each court with its own numbers. */
 const samples: readonly (readonly [Court, readonly string[]])[] = courts.map((court, index) => {
@@ -100,7 +101,7 @@ describe('every court', () => {
     }
   });
 
-  it('never throws and never needs more than a millisecond, for any typed text', () => {
+  it('never throws and never takes long, for any typed text', () => {
     const hostile = [
       '',
       '\0',
@@ -119,14 +120,15 @@ describe('every court', () => {
     const slow: unknown[] = [];
     for (const [court, typed] of samples) {
       for (const text of [...hostile, ...typed]) {
-        // The best of three: other work on the machine is not a property of the grammar.
+        // The best of many, and far above the usual fraction of a millisecond: neither other work on the machine nor a
+        // slow processor is a property of the grammar. A pattern that backtracks needs seconds.
         let best = Number.POSITIVE_INFINITY;
-        for (let turn = 0; turn < 3 && best > 1; turn++) {
+        for (let turn = 0; turn < 10 && best > MUCH_MS; turn++) {
           const started = performance.now();
           parseCaseNumber(court, text);
           best = Math.min(best, performance.now() - started);
         }
-        if (best > 1) slow.push([court.code, text, best]);
+        if (best > MUCH_MS) slow.push([court.code, text, best]);
       }
     }
     expect(slow).toEqual([]);

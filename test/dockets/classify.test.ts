@@ -4,6 +4,9 @@ import { classifyFiling } from '../../src/dockets/classify.ts';
 import { FILING_TYPES } from '../../src/dockets/filing-type.ts';
 import { FILING_TYPE_TEXTS } from './filing-type-texts.ts';
 
+/** Far more than on any machine; a rule that backtracks needs seconds. */
+const MUCH_MS = 50;
+
 /** The best of five: other work on the machine is not a property of the rules. */
 function fastest(work: () => void): number {
   const times = [0, 1, 2, 3, 4].map(() => {
@@ -91,7 +94,7 @@ describe('classifying any text', () => {
         ),
         (text) => {
           const { primary, all } = classifyFiling(text);
-          expect(fastest(() => classifyFiling(text))).toBeLessThan(5);
+          expect(fastest(() => classifyFiling(text))).toBeLessThan(MUCH_MS);
           expect(all[0]).toBe(primary);
           expect(new Set(all).size).toBe(all.length);
           for (const type of all) expect(FILING_TYPES).toContain(type);
@@ -106,7 +109,7 @@ describe('classifying any text', () => {
       fc.property(fc.constantFrom(...FILING_TYPE_TEXTS.map(([, text]) => text)), (text) => {
         const long = `${text.padEnd(400)}${' ORDER'.repeat(200_000)}`;
         expect(classifyFiling(long)).toEqual(classifyFiling(text.padEnd(400)));
-        expect(fastest(() => classifyFiling(long))).toBeLessThan(5);
+        expect(fastest(() => classifyFiling(long))).toBeLessThan(MUCH_MS);
       }),
       { numRuns: 20 },
     );

@@ -21,7 +21,7 @@ export interface RawAnswer {
 }
 
 /** Sends bytes exactly as given and reads until the server closes the connection. */
-export async function sendRaw(port: number, bytes: string | Buffer, { patienceMs = 5_000 } = {}): Promise<string> {
+export async function sendRaw(port: number, bytes: string | Buffer, { patienceMs = 30_000 } = {}): Promise<string> {
   const socket = connect(port, '127.0.0.1');
   let received = '';
   socket.setEncoding('utf8');

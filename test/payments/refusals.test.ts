@@ -6,12 +6,29 @@ import { systemClock } from '../../src/runtime/instant.ts';
 import { REJECTION } from '../../src/solana/verify-transaction.ts';
 import { build, memo, transfer } from '../solana/payment-transactions.ts';
 import { until } from './steering.ts';
-import { type Answer, openWorld, USDC, type World } from './world.ts';
+import { type Answer, answerFor, openWorld, USDC, type World } from './world.ts';
 
 let world: World;
 let wallet: Keypair;
+/** Lets `held`, a question that is being answered, go on. */
+let letGo: () => void;
 beforeAll(async () => {
-  world = await openWorld();
+  let held: Promise<void> = Promise.resolve();
+  const hold = () => {
+    held = new Promise((go) => {
+      letGo = go;
+    });
+  };
+  hold();
+  world = await openWorld({
+    answer: async (question, call) => {
+      if (question === 'held') {
+        await held;
+        hold();
+      }
+      return answerFor(question, call);
+    },
+  });
   wallet = await world.wallet(50n * USDC);
 });
 afterAll(() => world.close());
@@ -142,12 +159,13 @@ describe('a query that fails', () => {
 describe('a used payment', () => {
   it('that is still in progress must not be replaced: the same request finds its answer a moment later', async () => {
     const payment = world.pay(wallet);
-    const first = world.get('/v2/case?q=slow', payment);
+    const first = world.get('/v2/case?q=held', payment);
     await until(
       async () => world.purchasing.underway.size,
       (size) => size > 0,
     );
-    const { status, json, text } = await world.get('/v2/case?q=slow', payment);
+    const { status, json, text } = await world.get('/v2/case?q=held', payment);
+    letGo();
     expect([status, json.error.code, json.error.details.transaction]).toEqual([409, 'payment_already_used', null]);
     expect(json.error.details.hint).toMatch(/do not pay again: send it unchanged in a second/);
     expect((await first).status).toBe(200);
@@ -185,9 +203,13 @@ describe('a used payment', () => {
 
   it('is not named before it was submitted: its id is the signature that would complete it', async () => {
     const payment = world.pay(wallet);
-    const first = world.get('/v2/case?q=slow', payment);
-    await new Promise((resolve) => setTimeout(resolve, 100));
-    const copy = await world.get('/v2/case?q=slow', payment);
+    const first = world.get('/v2/case?q=held', payment);
+    await until(
+      async () => world.purchasing.underway.size,
+      (size) => size > 0,
+    );
+    const copy = await world.get('/v2/case?q=held', payment);
+    letGo();
     expect([copy.status, copy.json.error.details.transaction]).toEqual([409, null]);
     expect((await first).status).toBe(200);
   });

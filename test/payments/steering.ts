@@ -18,9 +18,13 @@ export async function until<T>(look: () => Promise<T>, isGood: (value: T) => boo
 /** Where a process can die: it does nothing after this point. */
 export const dead = (): Promise<never> => new Promise(() => undefined);
 
-/** Ports of a process that dies at this point of its next purchase. */
-export function dyingAt(world: World, point: string): Partial<PurchasePorts> {
+/** Ports of a process that dies at this point of its next purchase, and says so. */
+export function dyingAt(world: World, point: string, died = () => {}): Partial<PurchasePorts> {
   const { log, payloads } = world.storage;
+  const die = (): Promise<never> => {
+    died();
+    return dead();
+  };
   const appending = (which: number, after: boolean): Partial<PurchasePorts> => {
     let appends = 0;
     return {
@@ -28,24 +32,24 @@ export function dyingAt(world: World, point: string): Partial<PurchasePorts> {
         async append(appended) {
           if (++appends !== which) return log.append(appended);
           if (after) await log.append(appended);
-          return dead();
+          return die();
         },
       }),
     };
   };
   switch (point) {
     case 'before the answer is sealed':
-      return { payloads: altered(payloads, { seal: dead }) };
+      return { payloads: altered(payloads, { seal: die }) };
     case 'between the answer and the claim, where they are stored apart':
-      return { log: withPayloadsFirst(altered(log, { append: dead }), payloads) };
+      return { log: withPayloadsFirst(altered(log, { append: die }), payloads) };
     case 'before the claim':
       return appending(1, false);
     case 'after the claim':
       return appending(1, true);
     case 'before the broadcast':
-      return { chain: altered<Chain>(world.chain, { send: dead }) };
+      return { chain: altered<Chain>(world.chain, { send: die }) };
     case 'after the broadcast':
-      return { chain: altered<Chain>(world.chain, { send: async (wire) => (await world.chain.send(wire)) && dead() }) };
+      return { chain: altered<Chain>(world.chain, { send: async (wire) => (await world.chain.send(wire)) && die() }) };
     case 'before the settlement is recorded':
       return appending(2, false);
     case 'after the settlement is recorded':

@@ -18,7 +18,7 @@ export interface RpcRequest {
 
 /** What happens to one call: the others of its batch are answered as usual. */
 type CallFault =
-  | { readonly type: 'pass'; readonly delayMs?: number }
+  | { readonly type: 'pass'; readonly delayMs?: number; readonly after?: Promise<unknown> }
   /** The chain gets another call in its place. */
   | { readonly type: 'replace'; readonly params: readonly unknown[] }
   /** The chain gets the call, but the caller gets a changed result. */
@@ -78,6 +78,7 @@ export async function openFaultyRpc(
     if (striking) return strike(striking, arrived, response);
     const planned = arrived.calls.map((call, index) => ({ call, what: faults[index] as CallFault }));
     await pause(Math.max(...planned.map(({ what }) => (what.type === 'pass' ? (what.delayMs ?? 0) : 0))));
+    await Promise.all(planned.map(({ what }) => (what.type === 'pass' ? what.after : undefined)));
     const asked = planned.flatMap(({ call, what }) => callFor(call, what) ?? []);
     if (asked.length && upstream === null) return answer(response, '', 502);
     const given = asked.length ? await ask(asked) : [];

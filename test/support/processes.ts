@@ -1,5 +1,6 @@
 /** Real processes for tests that kill: the service and the chain, each alone, as an operator runs them. */
 import { type ChildProcess, spawn } from 'node:child_process';
+import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { createServer } from 'node:net';
@@ -7,15 +8,30 @@ import { fileURLToPath } from 'node:url';
 
 export const DOCKET = fileURLToPath(new URL('../../bin/docket.js', import.meta.url));
 
+/**
+ * Below the ports that systems give to connections and to servers without a port of their own: none of those can take it
+ * before the test does, or while a killed process is started again. Each process of the tests begins elsewhere.
+ */
+const [FIRST_PORT, PORTS] = [11_000, 20_000];
+let nextPort = randomInt(PORTS);
+
 export async function freePort(): Promise<number> {
+  for (let tries = 0; tries < PORTS; tries++) {
+    const port = FIRST_PORT + (nextPort++ % PORTS);
+    if (await isFree(port)) return port;
+  }
+  throw new Error('no port is free');
+}
+
+async function isFree(port: number): Promise<boolean> {
   const server = createServer();
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  server.close();
-  await once(server, 'close');
-  if (address === null || typeof address === 'string') throw new Error('no port');
-  return address.port;
+  try {
+    await once(server.listen(port, '127.0.0.1'), 'listening');
+  } catch {
+    return false;
+  }
+  await once(server.close(), 'close');
+  return true;
 }
 
 /** Characters of its output. */

@@ -89,7 +89,7 @@ describe('the chain over time', () => {
   });
 
   it('confirms at once and finalizes 32 slots later', async () => {
-    chain = await openChain({ slotMs: 20 });
+    chain = await openChain({ slotMs: 60 });
     const { payment } = await openMarket(chain);
     const signature = await chain.connection.sendRawTransaction(await payment());
     const status = async () => (await chain?.connection.getSignatureStatus(signature))?.value;
@@ -104,7 +104,8 @@ describe('the chain over time', () => {
   });
 
   it('forgets a status after 300 slots, unless its history is searched', async () => {
-    chain = await openChain({ slotMs: 5 });
+    // A blockhash must outlive the time from asking for it to paying with it.
+    chain = await openChain({ slotMs: 10 });
     const { payment } = await openMarket(chain);
     const signature = await chain.connection.sendRawTransaction(await payment());
     const slot = await chain.connection.getSlot('processed');
@@ -124,7 +125,8 @@ describe('the chain over time', () => {
     await new Promise((resolve) => setTimeout(resolve, 500));
     const after = await chain.connection.getBlockHeight('processed');
     expect(after - before).toBeGreaterThanOrEqual(1);
-    expect(after - before).toBeLessThanOrEqual(4);
+    // Ninety days are 19 million slots.
+    expect(after - before).toBeLessThan(1_000);
   });
 
   it('continues where it stopped: height, blockhashes, balances, history and faucet', async () => {
@@ -140,7 +142,7 @@ describe('the chain over time', () => {
     chain = await openChain({ slotMs: 50, directory });
     const resumed = await chain.connection.getBlockHeight('processed');
     expect(resumed).toBeGreaterThanOrEqual(height);
-    expect(resumed).toBeLessThan(height + 20);
+    expect(resumed).toBeLessThan(height + 400);
     expect((await chain.connection.isBlockhashValid(blockhash)).value).toBe(true);
     expect(await chain.usdc(seller.publicKey)).toBe(990_000n);
     expect((await chain.connection.getSignatureStatus(signature)).value?.err).toBeNull();
