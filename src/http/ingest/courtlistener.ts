@@ -1,6 +1,6 @@
 /**
  * `POST /ingest/courtlistener/{secret}`: CourtListener's webhooks (docs/design/sources.md#webhooks). The sender retries
- * for two days and then ends the whole webhook, so whatever comes is recorded and acknowledged at once.
+ * for 54 hours and then ends the whole webhook, so whatever comes is recorded and acknowledged at once.
  */
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
@@ -14,12 +14,12 @@ import type { EventLog } from '../../storage/event-log.ts';
 import type { PayloadStore } from '../../storage/payload-store.ts';
 import type { WebhookMetrics } from '../admin/metrics/webhook-metrics.ts';
 import { sendInternalError, sendProblem } from '../send-problem.ts';
+import { JSON_TYPE } from './push-request.ts';
 
 const WEBHOOK_PATH = '/ingest/courtlistener/:secret';
 export const MAX_WEBHOOK_BYTES = 8 * 1024 * 1024;
 
 const SOURCE = 'courtlistener';
-const JSON_TYPE = /^application\/(?:[\w.+-]+\+)?json\s*(?:;|$)/i;
 /** The sender waits three seconds and repeats a message that failed. */
 const REPEATS_MS = [50, 150];
 
