@@ -1,7 +1,7 @@
 /** The lines in the files of a backup. Everything read from a file is checked here. */
 import { hash } from 'node:crypto';
 import { z } from 'zod';
-import type { JsonObject } from '../events/event.ts';
+import { isJsonObject, type JsonObject } from '../events/event.ts';
 import { Instant } from '../runtime/instant.ts';
 import type { StoredCell } from '../storage/copies.ts';
 import type { RecordedEvent } from '../storage/event-log.ts';
@@ -11,7 +11,7 @@ import { unusable } from './manifest.ts';
 const Hash = z.string().regex(/^[0-9a-f]{64}$/);
 const Kind = z.enum(['docket', 'target', 'envelope', 'answer', 'pushed', 'look']);
 /** It comes from JSON.parse, so that only its outermost shape is in question. */
-const Data = z.custom<JsonObject>((value) => typeof value === 'object' && value !== null && !Array.isArray(value));
+const Data = z.custom<JsonObject>(isJsonObject);
 
 /** Loose, so that a field that a later version records is kept too. */
 const Metadata = z.looseObject({

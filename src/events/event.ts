@@ -4,6 +4,9 @@ import type { z } from 'zod';
 export type Json = string | number | boolean | null | readonly Json[] | { readonly [key: string]: Json };
 export type JsonObject = { readonly [key: string]: Json };
 
+export const isJsonObject = (value: unknown): value is JsonObject =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
 /** A fact as a decider returns it, before a log has recorded it. */
 export interface DomainEvent<Type extends string = string, Data = unknown> {
   readonly type: Type;

@@ -1,5 +1,5 @@
 /** Read model of courts: how many cases of each are known, and when one was last read from a source. */
-import { DocketChecked, DocketOpened } from '../events/docket.ts';
+import { courtOfDocket, DocketChecked, DocketOpened } from '../events/docket.ts';
 import type { EventOf } from '../events/event.ts';
 import type { Instant } from '../runtime/instant.ts';
 import type { Projection } from './projection.ts';
@@ -19,16 +19,13 @@ type CourtEvent = EventOf<typeof DocketOpened> | EventOf<typeof DocketChecked>;
 
 const NOTHING: CourtRecord = { casesKnown: 0, lastSuccessAt: null };
 
-/** Court codes contain no hyphen, so the first hyphen ends the code. */
-const DOCKET_STREAM = /^docket-([a-z0-9_]+)-/;
-
 export const courtRecords: Projection<CourtEvent> = {
   name: COURT_RECORDS,
   events: [DocketOpened, DocketChecked],
   collections: [{ name: COURT_RECORDS, indexes: [] }],
 
   targets({ recorded }) {
-    const court = DOCKET_STREAM.exec(recorded.stream)?.[1];
+    const court = courtOfDocket(recorded.stream);
     return court === undefined ? [] : [{ collection: COURT_RECORDS, id: court }];
   },
 

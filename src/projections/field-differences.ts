@@ -1,5 +1,5 @@
 /** Where two documents differ, field by field, in a form that a person can read. Pure. */
-import type { Json } from '../events/event.ts';
+import { isJsonObject, type Json } from '../events/event.ts';
 
 export interface FieldDifference {
   /** Path of the field, such as `filings[2].title`; empty for the whole document. */
@@ -27,7 +27,7 @@ function compare(from: Json | undefined, to: Json | undefined, path: string, fou
     }
     return;
   }
-  if (isObject(from) && isObject(to)) {
+  if (isJsonObject(from) && isJsonObject(to)) {
     for (const key of [...new Set([...Object.keys(from), ...Object.keys(to)])].sort()) {
       const own = (of: { readonly [key: string]: Json }) => (Object.hasOwn(of, key) ? of[key] : undefined);
       compare(own(from), own(to), path === '' ? key : `${path}.${key}`, found);
@@ -38,8 +38,6 @@ function compare(from: Json | undefined, to: Json | undefined, path: string, fou
 }
 
 const isList = (value: Json | undefined): value is readonly Json[] => Array.isArray(value);
-const isObject = (value: Json | undefined): value is { readonly [key: string]: Json } =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 function shown(value: Json | undefined): string | null {
   if (value === undefined) return null;

@@ -12,6 +12,7 @@ import {
   paymentOf,
   QueryFailed,
 } from '../events/payment.ts';
+import { targetKey } from './fold-batch.ts';
 import type { ProjectedEvent, Projection, Target } from './projection.ts';
 import {
   added,
@@ -89,7 +90,7 @@ export const revenue: Projection<Outcome> = {
       : [...changesOf(projected).values()].map(({ collection, id }) => ({ collection, id })),
 
   fold(target, document, projected) {
-    const change = changesOf(projected).get(keyOf(target));
+    const change = changesOf(projected).get(targetKey(target));
     if (!change) return document;
     const record = document as WalletRevenueRecord | null;
     const { day, key, figures, refusals } = change;
@@ -106,8 +107,6 @@ interface Change extends Target {
   readonly figures: Figures;
   readonly refusals: readonly (Refusal & { readonly count: 1 | -1 })[];
 }
-
-const keyOf = ({ collection, id }: Target): string => `${collection}\n${id}`;
 
 /** Targets and fold ask for the same changes. */
 const remembered = new WeakMap<ProjectedEvent, ReadonlyMap<string, Change>>();
@@ -142,7 +141,7 @@ function change(changes: Map<string, Change>, share: Share, sign: 1 | -1): void 
 
     function put(collection: string, key: string, figures: Figures, refusal: Refusal | null = null): void {
       const id = `${day} ${key}`;
-      const place = keyOf({ collection, id });
+      const place = targetKey({ collection, id });
       const before = changes.get(place) ?? { collection, id, day, key, figures: NO_FIGURES, refusals: [] };
       const refusals = refusal ? netted(before.refusals, refusal, sign) : before.refusals;
       changes.set(place, { ...before, figures: added(before.figures, figures, sign), refusals });
@@ -172,7 +171,8 @@ export function countedWith(
   return refusals.filter(({ count }) => count !== 0);
 }
 
-const isNothing = (figures: Figures): boolean =>
+/** Whether nothing is left of a sum, as after a rollback. */
+export const isNothing = (figures: Figures): boolean =>
   Object.values(figures).every((figure) => figure === 0 || figure === 0n);
 
 /** Longer than any amount of a token account, which has 64 bits. */

@@ -3,7 +3,7 @@
  * provided something for which court, and its alerts. Sources that push and files count as sources, too.
  */
 import { unreachable } from '../commands/decider.ts';
-import { DocketChecked } from '../events/docket.ts';
+import { courtOfDocket, DocketChecked } from '../events/docket.ts';
 import type { EventOf } from '../events/event.ts';
 import {
   AlertEnded,
@@ -96,9 +96,6 @@ type Event = EventOf<(typeof EVENTS)[number]>;
 /** So that a source that ends many alerts does not make its document large. */
 const MOST_LOST = 20;
 
-/** Court codes contain no hyphen, so the first hyphen ends the code. */
-const DOCKET_STREAM = /^docket-([a-z0-9_]+)-/;
-
 const ofSource = (source: string): Target => ({ collection: SOURCE_RECORDS, id: source });
 const ofCourt = (source: string, court: string): Target => ({ collection: SOURCE_COURTS, id: `${source} ${court}` });
 
@@ -115,7 +112,7 @@ export const sourceRecords: Projection<Event> = {
   targets({ event: { type, data }, recorded }) {
     switch (type) {
       case 'DocketChecked': {
-        const court = DOCKET_STREAM.exec(recorded.stream)?.[1];
+        const court = courtOfDocket(recorded.stream);
         return court === undefined ? [] : [ofCourt(data.source, court), ofSource(data.source)];
       }
       case 'SourcePaused':

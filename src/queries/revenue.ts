@@ -3,6 +3,7 @@ import {
   ALL_DAYS,
   countedWith,
   figuresOf,
+  isNothing,
   REVENUE_BY_COURT,
   REVENUE_BY_ENDPOINT,
   REVENUE_BY_WALLET,
@@ -58,11 +59,10 @@ export async function revenueOf(readStore: Store, by: RevenueGroup, days: Days):
       total = added(total, figuresOf(record));
     }
   } else for (const figures of sums.values()) total = added(total, figures);
-  const rows = [...sums].filter(([, figures]) => !isEmpty(figures)).map(([key, figures]) => ({ key, ...figures }));
+  const rows = [...sums].filter(([, figures]) => !isNothing(figures)).map(([key, figures]) => ({ key, ...figures }));
   return { rows: rows.toSorted(by === 'day' ? byKey : byUsdc), total };
 }
 
-const isEmpty = (figures: Figures): boolean => Object.values(figures).every((figure) => figure === 0 || figure === 0n);
 const byKey = (one: RevenueRow, other: RevenueRow): number => (one.key < other.key ? -1 : 1);
 const byUsdc = (one: RevenueRow, other: RevenueRow): number =>
   one.usdc === other.usdc ? byKey(one, other) : one.usdc > other.usdc ? -1 : 1;

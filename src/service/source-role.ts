@@ -5,7 +5,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from 'pino';
-import { type IngestPorts, ProjectionBehind } from '../commands/docket/clock.ts';
+import type { IngestPorts } from '../commands/docket/clock.ts';
 import { ingestDocket } from '../commands/docket/ingest.ts';
 import type { Config } from '../config.ts';
 import type { LiveSourceName } from '../events/source.ts';
@@ -27,6 +27,7 @@ import { cases } from '../projections/cases.ts';
 import { createFreshness } from '../projections/freshness.ts';
 import type { ProjectionRunner } from '../projections/runner.ts';
 import { SOURCE_RECORDS } from '../projections/source-records.ts';
+import { untilProjected } from '../projections/until-projected.ts';
 import { WATCHED_CASES } from '../projections/watched-cases.ts';
 import type { Clock, Micros } from '../runtime/instant.ts';
 import { untilAborted } from '../runtime/on-abort.ts';
@@ -71,9 +72,6 @@ export interface SourceRole {
   /** Ends the looks and processes that are under way, and releases every lease. */
   stop(): Promise<void>;
 }
-
-/** How long an ingest waits for the projection before its look is to be repeated. */
-const PROJECTED_WITHIN_MS = 30_000;
 
 /** Everything that a look needs. Nothing runs yet, and nothing may be asked before the pauses are known. */
 export function openSourceDesk(options: SourceRoleOptions) {
@@ -278,9 +276,7 @@ function ingestInto({ storage, runner, clock }: Pick<SourceRoleOptions, 'storage
     clock,
     newId: randomUUID,
     sleep: (ms) => delay(ms),
-    async waitUntilProjected(position) {
-      if (!(await runner.waitFor(cases.name, position, PROJECTED_WITHIN_MS))) throw new ProjectionBehind(position);
-    },
+    waitUntilProjected: untilProjected(runner),
   };
   return (snapshot) => ingestDocket(ports, snapshot, sourcesContext());
 }

@@ -2,16 +2,12 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from 'pino';
-import { ProjectionBehind } from '../commands/docket/clock.ts';
 import type { LiveSourceMetrics } from '../http/admin/metrics/source-metrics.ts';
 import { createWebhooks } from '../processes/sources/webhooks.ts';
-import { cases } from '../projections/cases.ts';
 import type { ProjectionRunner } from '../projections/runner.ts';
+import { untilProjected } from '../projections/until-projected.ts';
 import type { Clock } from '../runtime/instant.ts';
 import type { Storage } from '../storage/storage.ts';
-
-/** How long an ingest waits for the projection before it gives up its claim on a case clock. */
-const PROJECTED_WITHIN_MS = 30_000;
 
 export interface WebhookRoleOptions {
   readonly storage: Storage;
@@ -34,9 +30,7 @@ export function startWebhookRole({ storage, runner, metrics, ...ports }: Webhook
     ...ports,
     newId: randomUUID,
     sleep: (ms) => delay(ms),
-    async waitUntilProjected(position) {
-      if (!(await runner.waitFor(cases.name, position, PROJECTED_WITHIN_MS))) throw new ProjectionBehind(position);
-    },
+    waitUntilProjected: untilProjected(runner),
     seen: (outcome, entries) => metrics?.itemsSeen('courtlistener', outcome, entries),
   }).run(stopping.signal);
   return {

@@ -2,18 +2,10 @@
  * A statement as one printable page: no script, nothing loaded from elsewhere, every value escaped. It is written line by
  * line, so that its length costs no memory.
  */
+import { escapeHtml } from '../../runtime/escape-html.ts';
 import { usdcText } from '../../solana/decimal-amount.ts';
 import { NO_TOTALS, plusLine, type StatementHead, type StatementLine } from './statement.ts';
 import { headLines, queriesOf, second, totalLines } from './text.ts';
-
-const ENTITIES: Readonly<Record<string, string>> = {
-  '&': '&amp;',
-  '<': '&lt;',
-  '>': '&gt;',
-  '"': '&quot;',
-  "'": '&#39;',
-};
-const escaped = (text: string): string => text.replace(/[&<>"']/g, (character) => ENTITIES[character] ?? character);
 
 const STYLE = `
 :root { color-scheme: light; font: 14px/1.45 system-ui, sans-serif; color: #1a1a1a; background: #fff; }
@@ -40,14 +32,14 @@ export async function* statementHtml(head: StatementHead, lines: AsyncIterable<S
 <meta charset="utf-8">
 <meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<title>Statement of ${escaped(head.wallet)}</title>
+<title>Statement of ${escapeHtml(head.wallet)}</title>
 <style>${STYLE}</style>
 </head>
 <body>
 <h1>Statement of payments</h1>
 <dl>
 ${headLines(head)
-  .map(([name, value]) => `<dt>${escaped(name)}</dt><dd>${escaped(value)}</dd>`)
+  .map(([name, value]) => `<dt>${escapeHtml(name)}</dt><dd>${escapeHtml(value)}</dd>`)
   .join('\n')}
 </dl>
 <table>
@@ -60,15 +52,15 @@ ${headLines(head)
     yield tableRow(line);
   }
   yield '</tbody>\n</table>\n';
-  for (const sum of totalLines(totals)) yield `<p class="total">${escaped(sum)}</p>\n`;
+  for (const sum of totalLines(totals)) yield `<p class="total">${escapeHtml(sum)}</p>\n`;
   yield '</body>\n</html>\n';
 }
 
 function tableRow({ paid_at, endpoint, queries, request_id, transaction, status, amount }: StatementLine): string {
   const asked = [endpoint ?? '', queriesOf(queries)].filter(Boolean).join(', ');
   const small = [`request ${request_id}`, `transaction ${transaction}`].map(
-    (text) => `<small>${escaped(text)}</small>`,
+    (text) => `<small>${escapeHtml(text)}</small>`,
   );
-  const name = escaped(status ?? '');
-  return `<tr class="${name}"><td class="time">${escaped(second(paid_at))}</td><td>${escaped(asked)}${small.join('')}</td><td>${name.replace('_', ' ')}</td><td class="amount">${usdcText(amount ?? 0n)}</td></tr>\n`;
+  const name = escapeHtml(status ?? '');
+  return `<tr class="${name}"><td class="time">${escapeHtml(second(paid_at))}</td><td>${escapeHtml(asked)}${small.join('')}</td><td>${name.replace('_', ' ')}</td><td class="amount">${usdcText(amount ?? 0n)}</td></tr>\n`;
 }

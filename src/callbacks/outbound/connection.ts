@@ -173,4 +173,12 @@ function exchangeFailure(error: NodeJS.ErrnoException): AttemptFailure {
   return new AttemptFailure(code.startsWith('ERR_SSL') ? 'tls_invalid' : 'protocol_error', code);
 }
 
-const RESETS = new Set(['ECONNRESET', 'EPIPE', 'ECONNABORTED', 'UND_ERR_SOCKET', 'UND_ERR_INFO', 'UND_ERR_DESTROYED']);
+/** Codes of a connection that broke off. */
+export const RESETS = new Set([
+  'ECONNRESET',
+  'EPIPE',
+  'ECONNABORTED',
+  'UND_ERR_SOCKET',
+  'UND_ERR_INFO',
+  'UND_ERR_DESTROYED',
+]);

@@ -7,7 +7,7 @@ import { contentIn, decodeFilings, encodeBlob, filingsBlob, REDACTED_FILING } fr
 import { withoutFilings } from '../../dockets/withdrawn-answer.ts';
 import { decodeEvent } from '../../events/codec.ts';
 import { type DeliveryEvent, deliveryStream } from '../../events/delivery.ts';
-import type { DocketEvent } from '../../events/docket.ts';
+import { type DocketEvent, filingsIn } from '../../events/docket.ts';
 import { type PaymentEvent, QueryAnswered } from '../../events/payment.ts';
 import { type Clock, toInstant } from '../../runtime/instant.ts';
 import type { CommandContext, EventLog, Position, RecordedEvent } from '../../storage/event-log.ts';
@@ -51,7 +51,7 @@ export async function withdrawText(ports: WithdrawalPorts, order: Withdrawal): P
   const filingIds = idsOf(events, order.filingId);
   let [contents, known] = [0, false];
   for (const [index, event] of events.entries()) {
-    const held = heldBy(event).filter((id) => filingIds.has(id));
+    const held = filingsIn(event).filter((id) => filingIds.has(id));
     const source = recorded[index];
     if (held.length === 0 || !source || !('content' in event.data)) continue;
     known = true;
@@ -78,11 +78,6 @@ function idsOf(events: readonly DocketEvent[], filingId: string): ReadonlySet<st
     if (type === 'FilingsMerged' && ids.has(data.kept)) ids.add(data.merged);
   }
   return ids;
-}
-
-function heldBy({ type, data }: DocketEvent): readonly string[] {
-  if (type === 'FilingsRecorded') return data.filings.map(({ filingId }) => filingId);
-  return type === 'FilingRevised' ? [data.filing.filingId] : [];
 }
 
 function withoutTexts(bytes: Buffer, filingIds: readonly string[]): Buffer | null {

@@ -3,7 +3,7 @@ import { parseCaseNumber } from '../../courts/case-number.ts';
 import { findCourt } from '../../courts/registry.ts';
 import { type ForgottenCase, withoutCase } from '../../dockets/forgotten-answer.ts';
 import { decodeEvent } from '../../events/codec.ts';
-import { AliasClaimed, type DocketAliasEvent, type DocketEvent } from '../../events/docket.ts';
+import { AliasClaimed, type DocketAliasEvent, type DocketEvent, filingsIn } from '../../events/docket.ts';
 import type { Instant } from '../../runtime/instant.ts';
 import type { EventLog } from '../../storage/event-log.ts';
 import { resolveIntact } from '../../storage/intact-payloads.ts';
@@ -38,7 +38,7 @@ export async function docketToForget(log: EventLog, stream: string): Promise<Doc
     }
   }
   const own = new Set([...numbers, ...[...cores].filter((core) => !shared.has(core))]);
-  const filingIds = new Set((await log.read(stream)).flatMap((event) => filingsOf(decodeEvent(event) as DocketEvent)));
+  const filingIds = new Set((await log.read(stream)).flatMap((event) => filingsIn(decodeEvent(event) as DocketEvent)));
   const means = (courtCode: string, number: string): boolean => {
     const known = findCourt(courtCode);
     if (known?.code !== court) return false;
@@ -48,17 +48,12 @@ export async function docketToForget(log: EventLog, stream: string): Promise<Doc
   return { stream, court, numbers: [...numbers], forgotten: { means, filingIds, numbers: [...own] } };
 }
 
-function filingsOf({ type, data }: DocketEvent): readonly string[] {
-  if (type === 'FilingsRecorded') return data.filings.map(({ filingId }) => filingId);
-  return type === 'FilingRevised' ? [data.filing.filingId] : [];
-}
-
 /** Texts, names and document ids of the docket itself. */
 export async function* contentsOfDocket({ log }: ForgetPorts, { stream }: DocketToForget): AsyncIterable<Forgettable> {
   for (const source of await log.read(stream)) {
     const event = decodeEvent(source) as DocketEvent;
     if (!('content' in event.data)) continue;
-    yield { ...forgettable('docket', event.data.content, source), filingIds: filingsOf(event) };
+    yield { ...forgettable('docket', event.data.content, source), filingIds: filingsIn(event) };
   }
 }
 

@@ -1,4 +1,5 @@
 /** HTML templates that escape every value, so that no text can become markup. */
+import { escapeHtml } from '../../runtime/escape-html.ts';
 
 /** Markup created here, which is not escaped again. */
 export class Html {
@@ -7,20 +8,10 @@ export class Html {
 
 type Value = string | number | Html | readonly Html[];
 
-const ESCAPED: Readonly<Record<string, string>> = {
-  '&': '&amp;',
-  '<': '&lt;',
-  '>': '&gt;',
-  '"': '&quot;',
-  "'": '&#39;',
-};
-
-const escaped = (text: string): string => text.replace(/[&<>"']/g, (character) => ESCAPED[character] ?? character);
-
 function markupOf(value: Value): string {
   if (value instanceof Html) return value.markup;
   if (typeof value === 'object') return value.map(({ markup }) => markup).join('');
-  return escaped(String(value));
+  return escapeHtml(String(value));
 }
 
 /** @example html`<p>${text}</p>` */
@@ -29,4 +20,4 @@ export const html = (parts: TemplateStringsArray, ...values: readonly Value[]): 
 
 /** A plain sentence in which `quoted` pieces become code. */
 export const prose = (text: string): Html =>
-  new Html(escaped(text).replace(/`([^`]+)`/g, (_whole, code: string) => `<code>${code}</code>`));
+  new Html(escapeHtml(text).replace(/`([^`]+)`/g, (_whole, code: string) => `<code>${code}</code>`));

@@ -7,7 +7,7 @@ import { mkdtemp, readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { type IngestPorts, ProjectionBehind } from '../../commands/docket/clock.ts';
+import type { IngestPorts } from '../../commands/docket/clock.ts';
 import { importItems } from '../../commands/docket/import.ts';
 import { isSourceToken, sourceTokenHash } from '../../commands/source-token/token.ts';
 import type { DocketSnapshot } from '../../dockets/snapshot.ts';
@@ -15,6 +15,7 @@ import { isProblem, type Problem, problem } from '../../errors.ts';
 import type { OperatorActs, PushSource } from '../../processes/operator-acts.ts';
 import { cases } from '../../projections/cases.ts';
 import type { ProjectionRunner } from '../../projections/runner.ts';
+import { untilProjected } from '../../projections/until-projected.ts';
 import { lastPushCell } from '../../queries/sources.ts';
 import { type Clock, toInstant } from '../../runtime/instant.ts';
 import { makeFolder } from '../../runtime/make-folder.ts';
@@ -40,8 +41,6 @@ export const MOST_DOCKETS = 10_000;
 const WORK_MS = 90_000;
 /** How long to wait until answers show what was recorded. */
 const VISIBLE_WITHIN_MS = 10_000;
-/** How long an ingest waits for the projection before it gives up its claim on a case clock. */
-const PROJECTED_WITHIN_MS = 30_000;
 /** What a killed process left behind is removed after that time. */
 const LEFT_BEHIND_MS = 3_600_000;
 
@@ -191,9 +190,7 @@ async function record(
     clock,
     newId: randomUUID,
     sleep: (ms) => delay(ms),
-    async waitUntilProjected(position) {
-      if (!(await runner.waitFor(cases.name, position, PROJECTED_WITHIN_MS))) throw new ProjectionBehind(position);
-    },
+    waitUntilProjected: untilProjected(runner),
   };
   const context = {
     commandId: requestId,

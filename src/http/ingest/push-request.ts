@@ -23,7 +23,7 @@ interface Asked {
   readonly headers: IncomingHttpHeaders;
 }
 
-const JSON_TYPE = /^application\/(?:[\w.+-]+\+)?json\s*(?:;|$)/i;
+export const JSON_TYPE = /^application\/(?:[\w.+-]+\+)?json\s*(?:;|$)/i;
 const LINES_TYPE = /^application\/(?:x-)?(?:ndjson|jsonl|jsonlines)\s*(?:;|$)/i;
 const TYPES =
   'Send Content-Type: application/json for one docket or a list, application/x-ndjson for one docket per line.';

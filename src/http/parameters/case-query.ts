@@ -8,7 +8,7 @@ import { suggestCaseNumber } from '../../courts/suggest-case-number.ts';
 import { FILING_TYPES, type FilingType } from '../../dockets/filing-type.ts';
 import type { Instant, Micros } from '../../runtime/instant.ts';
 import { MAX_CALLBACK_URL_LENGTH, PARAMETERS } from './described-parameters.ts';
-import { echo, type Issue } from './issues.ts';
+import { echo, type Issue, soundInto } from './issues.ts';
 import { checkTimestamp, meantTimestamp } from './timestamps.ts';
 
 export const CASE_QUERY_PARAMETERS = [
@@ -117,14 +117,7 @@ export function checkOptions(
   now: Micros,
 ): { readonly options: CaseOptions | null; readonly issues: readonly Issue[] } {
   const issues: Issue[] = [];
-  /** The value if it is valid; otherwise records the issue. */
-  const sound = <Value>(outcome: Value | { readonly issue: Issue }): Value | null => {
-    if (typeof outcome === 'object' && outcome !== null && 'issue' in outcome) {
-      issues.push(outcome.issue);
-      return null;
-    }
-    return outcome;
-  };
+  const sound = soundInto(issues);
   const sentLastChecked = values.get('last_checked');
   const lastChecked = sentLastChecked === undefined ? null : sound(checkLastChecked(sentLastChecked, now));
   const context = sound(checkChoice('context', values.get('context'), PARAMETERS.context.schema.unwrap().options));

@@ -6,7 +6,7 @@ import type { DeliveryPlace } from '../../queries/delivery-history.ts';
 import { Instant, type Micros } from '../../runtime/instant.ts';
 import { checkChoice, checkIds } from './case-query.ts';
 import { DEFAULT_DELIVERIES, MAX_DELIVERIES, PARAMETERS } from './described-parameters.ts';
-import { echo, type Issue, refuseFor } from './issues.ts';
+import { echo, type Issue, refuseFor, soundInto } from './issues.ts';
 import { readRequestParameters, type SentRequest } from './request-parameters.ts';
 import { checkTimestamp } from './timestamps.ts';
 
@@ -41,14 +41,7 @@ function checkDeliveries(
   { sandbox, issues: found }: { readonly sandbox: boolean; readonly issues: readonly Issue[] },
 ): DeliveriesRequest | Problem {
   const issues = [...found];
-  /** The value if it is valid; otherwise records the issue. */
-  const sound = <Value>(outcome: Value | { readonly issue: Issue }): Value | null => {
-    if (typeof outcome === 'object' && outcome !== null && 'issue' in outcome) {
-      issues.push(outcome.issue);
-      return null;
-    }
-    return outcome;
-  };
+  const sound = soundInto(issues);
   const status = sound(checkChoice('status', values.get('status'), PARAMETERS.status.schema.options));
   const limit = sound(checkLimit(values.get('limit')));
   const after = sound(checkCursor(values.get('cursor')));

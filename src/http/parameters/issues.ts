@@ -16,6 +16,17 @@ export interface Issue {
   readonly own?: JsonObject;
 }
 
+/** Unwraps the outcomes of checks: the value if it is valid; otherwise null, and its issue is added to `issues`. */
+export const soundInto =
+  (issues: Issue[]) =>
+  <Value>(outcome: Value | { readonly issue: Issue }): Value | null => {
+    if (typeof outcome === 'object' && outcome !== null && 'issue' in outcome) {
+      issues.push(outcome.issue);
+      return null;
+    }
+    return outcome;
+  };
+
 /** Longest part of a value that an error repeats. */
 const MAX_ECHO = 200;
 

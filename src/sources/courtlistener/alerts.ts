@@ -1,6 +1,6 @@
 /** Docket alerts of an account at CourtListener (docs/design/sources.md#alerts). Each request takes one from the budget. */
 
-import type { JsonObject } from '../../events/event.ts';
+import { isJsonObject } from '../../events/event.ts';
 import { parseUrl } from '../../runtime/parse-url.ts';
 import type { Fault } from '../source.ts';
 import { type CourtListenerClient, fault, isFault, type RequestAsking } from './client.ts';
@@ -46,7 +46,7 @@ export function createDocketAlerts(client: CourtListenerClient): DocketAlerts {
       for (let page = 0; more !== null && page < MOST_PAGES; page++) {
         const reply = await client.send({ path: PATH, query: { page_size: String(PAGE), ...more } }, asking);
         if (isFault(reply)) return reply;
-        const body = 'ok' in reply && isObject(reply.ok) ? reply.ok : null;
+        const body = 'ok' in reply && isJsonObject(reply.ok) ? reply.ok : null;
         if (body === null || !Array.isArray(body.results)) return fault('unreadable', 'not a list of alerts');
         const before = found.size;
         for (const row of body.results) {
@@ -90,11 +90,8 @@ export function createDocketAlerts(client: CourtListenerClient): DocketAlerts {
   };
 }
 
-const isObject = (value: unknown): value is JsonObject =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
-
 function readAlert(value: unknown): ListedAlert | null {
-  if (!isObject(value)) return null;
+  if (!isJsonObject(value)) return null;
   const [alertId, docketId] = [idOf(value.id), idOf(value.docket)];
   if (alertId === null || docketId === null) return null;
   return { alertId, docketId, isOn: value.alert_type !== 0 };

@@ -3,9 +3,9 @@
  * dockets have been read, and how far. Pure.
  */
 import { z } from 'zod';
-import type { JsonObject } from '../../events/event.ts';
+import { isJsonObject, type JsonObject } from '../../events/event.ts';
 import { Instant } from '../../runtime/instant.ts';
-import { isRow, type ListName } from './kept-rows.ts';
+import type { ListName } from './kept-rows.ts';
 
 const Sha256 = z.string().regex(/^[0-9a-f]{64}$/);
 
@@ -22,7 +22,7 @@ export type ListLook = z.infer<typeof ListLook>;
 
 const DocketLook = z.object({
   id: z.string(),
-  header: z.custom<JsonObject>(isRow),
+  header: z.custom<JsonObject>(isJsonObject),
   lists: z.record(z.string(), ListLook),
 });
 export type DocketLook = z.infer<typeof DocketLook>;

@@ -3,7 +3,7 @@
  * comes back is an answer, a refusal or a fault; nothing else is thrown than what storage throws.
  */
 
-import type { JsonObject } from '../../events/event.ts';
+import { isJsonObject, type JsonObject } from '../../events/event.ts';
 import { type Clock, MICROS_PER_SECOND, type Micros } from '../../runtime/instant.ts';
 import { parseUrl } from '../../runtime/parse-url.ts';
 import type { SourceBudget } from '../budget.ts';
@@ -92,7 +92,7 @@ export function createCourtListenerClient(options: CourtListenerClientOptions): 
     }
     switch (status) {
       case 400:
-        if (request.method !== undefined && request.method !== 'GET' && isObject(value)) {
+        if (request.method !== undefined && request.method !== 'GET' && isJsonObject(value)) {
           return { refused: shown(JSON.stringify(value)) };
         }
         logger.error(
@@ -150,9 +150,6 @@ export function fault(kind: SourceFault, reason: string, retryAt: Micros | null 
 
 const printable = (text: string): string => text.replace(/[^\x20-\x7e]+/g, ' ').slice(0, 200);
 
-const isObject = (value: unknown): value is JsonObject =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
-
 function jsonIn(body: Buffer): unknown {
   try {
     return JSON.parse(body.toString('utf8')) as unknown;
@@ -162,7 +159,7 @@ function jsonIn(body: Buffer): unknown {
 }
 
 function detailOf(value: unknown): string {
-  if (!isObject(value)) return 'no detail';
+  if (!isJsonObject(value)) return 'no detail';
   const { detail, unknown_params: unknown } = value;
   const names = Array.isArray(unknown) ? ` ${unknown.filter((name) => typeof name === 'string').join(', ')}` : '';
   if (typeof detail === 'string') return `${detail}${names}`;

@@ -5,7 +5,7 @@
 import { canBeSameCase, parseCaseNumber } from '../../courts/case-number.ts';
 import type { CaseNumber, Court } from '../../courts/court.ts';
 import { findCourt } from '../../courts/registry.ts';
-import type { JsonObject } from '../../events/event.ts';
+import { isJsonObject, type JsonObject } from '../../events/event.ts';
 import {
   type Clock,
   type Instant,
@@ -20,7 +20,7 @@ import { type Headers, headersIn, newLook, withHeaders } from './case-look.ts';
 import { type CourtListenerClient, fault, isFault } from './client.ts';
 import { composeCase } from './compose-case.ts';
 import { isOnCourtListener } from './courts.ts';
-import { isRow, keptDocket, type ListName } from './kept-rows.ts';
+import { keptDocket, type ListName } from './kept-rows.ts';
 import type { KeptLook, LookStore } from './look-store.ts';
 import { type FoundDocket, lookUp } from './lookup.ts';
 import type { SourceCases } from './source-cases.ts';
@@ -168,7 +168,7 @@ export function createCourtListenerSource(options: CourtListenerSourceOptions): 
     for (const id of ids) {
       const reply = await client.send({ path: `dockets/${id}/` }, asking);
       if (isFault(reply)) return reply;
-      const row = 'ok' in reply && isRow(reply.ok) ? keptDocket(reply.ok) : null;
+      const row = 'ok' in reply && isJsonObject(reply.ok) ? keptDocket(reply.ok) : null;
       if ('ok' in reply && row === null) return fault('unreadable', 'not a docket');
       const written =
         typeof row?.docket_number === 'string' ? parseCaseNumber(court, row.docket_number.slice(0, 200)) : null;

@@ -4,7 +4,7 @@
  * report, so that all rules for reports apply. Total on any JSON value.
  */
 import { z } from 'zod';
-import type { Json, JsonObject } from '../../events/event.ts';
+import { isJsonObject, type Json, type JsonObject } from '../../events/event.ts';
 import { withoutDoubles } from './doubled-entries.ts';
 
 export type PageKind = 'dockets' | 'entries' | 'parties' | 'attorneys';
@@ -31,13 +31,10 @@ const Page = z.object({
   results: z.array(z.unknown()),
 });
 
-const isObject = (value: unknown): value is JsonObject =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
-
 /** Reads one saved answer: a page, or a single object. Null for anything else, and for a page without results. */
 export function readCourtListenerPage(value: unknown): CourtListenerPage | null {
   const page = Page.safeParse(value);
-  const results = (page.success ? page.data.results : [value]).filter(isObject);
+  const results = (page.success ? page.data.results : [value]).filter(isJsonObject);
   const kind = results[0] ? kindOf(results[0]) : null;
   if (kind === null) return null;
   return {
@@ -81,7 +78,7 @@ const ids = (value: Json | undefined): string[] => {
   const id = idOf(value);
   return id === null ? [] : [id];
 };
-const list = (value: Json | undefined): JsonObject[] => (Array.isArray(value) ? value.filter(isObject) : []);
+const list = (value: Json | undefined): JsonObject[] => (Array.isArray(value) ? value.filter(isJsonObject) : []);
 const text = (value: Json | undefined): string | null => (typeof value === 'string' && value !== '' ? value : null);
 
 export interface DocketParts {
@@ -97,7 +94,7 @@ export interface DocketParts {
 export function composeDocket({ id, docket, entries, parties, attorneys }: DocketParts): JsonObject {
   const own = (kind: PageKind, results: readonly JsonObject[]) =>
     results.filter((result) => docketIdsOf(kind, result).includes(id));
-  const origin = isObject(docket.original_court_info) ? docket.original_court_info : null;
+  const origin = isJsonObject(docket.original_court_info) ? docket.original_court_info : null;
   return {
     court_id: text(docket.court_id) ?? courtIn(docket.court),
     docket_number: text(docket.docket_number) ?? '',

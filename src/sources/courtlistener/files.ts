@@ -13,7 +13,8 @@ import { composeDocket, docketIdsOf, idOf, type PageKind, readCourtListenerPage 
 const SNIFFED_BYTES = 16 * 1024;
 /** A page begins with its neighbours or its results; every saved object names resources of this API. */
 const OF_COURTLISTENER = /"(?:results|resource_uri)"\s*:/;
-const RESOURCE = /\/api\/rest\/v\d(?:\.\d{1,2})?\//;
+/** The address of a resource of CourtListener's API. */
+export const RESOURCE = /\/api\/rest\/v\d(?:\.\d{1,2})?\//;
 
 /** Separates saved pages from other files by how they begin. */
 export async function separatePages(

@@ -5,7 +5,7 @@
 import { firmOf } from '../../dockets/attorneys.ts';
 import { maskedName, maskedText } from '../../dockets/mask.ts';
 import { MAX_TEXT } from '../../dockets/text.ts';
-import type { Json, JsonObject } from '../../events/event.ts';
+import { isJsonObject, type Json, type JsonObject } from '../../events/event.ts';
 import { idOf } from './courtlistener.ts';
 
 /** The lists of a docket. `documents`: entries of which a document changed. */
@@ -71,11 +71,8 @@ const NAMES: ReadonlySet<string> = new Set([
 const MAX_VALUE = 2_000;
 /** More than any real entry or party has. */
 const MAX_NESTED = 2_000;
-
-export const isRow = (value: unknown): value is JsonObject =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 const list = (value: Json | undefined): readonly JsonObject[] =>
-  Array.isArray(value) ? value.slice(0, MAX_NESTED).filter(isRow) : [];
+  Array.isArray(value) ? value.slice(0, MAX_NESTED).filter(isJsonObject) : [];
 
 function fieldsOf(from: JsonObject, names: readonly string[]): Record<string, Json> {
   const fields: Record<string, Json> = {};
@@ -90,7 +87,7 @@ function fieldsOf(from: JsonObject, names: readonly string[]): Record<string, Js
 }
 
 export function keptDocket(row: JsonObject): JsonObject {
-  const origin = isRow(row.original_court_info) ? fieldsOf(row.original_court_info, ['docket_number']) : null;
+  const origin = isJsonObject(row.original_court_info) ? fieldsOf(row.original_court_info, ['docket_number']) : null;
   return { ...fieldsOf(row, DOCKET), original_court_info: origin };
 }
 

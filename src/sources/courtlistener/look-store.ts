@@ -4,12 +4,12 @@
  */
 import { z } from 'zod';
 import type { Court } from '../../courts/court.ts';
-import type { Json, JsonObject } from '../../events/event.ts';
+import { isJsonObject, type Json, type JsonObject } from '../../events/event.ts';
 import { type Clock, Instant, MICROS_PER_SECOND, type Micros, toInstant, toMicros } from '../../runtime/instant.ts';
 import type { BlobName, PayloadStore } from '../../storage/payload-store.ts';
 import type { ReadStore } from '../../storage/read-store.ts';
 import { CaseLook, listsOf } from './case-look.ts';
-import { isRow, type ListName } from './kept-rows.ts';
+import type { ListName } from './kept-rows.ts';
 
 export interface LookStorePorts {
   readonly readStore: Pick<ReadStore, 'cell' | 'compareAndSet'>;
@@ -40,7 +40,7 @@ const Page = z.object({
   docket: z.string(),
   list: z.enum(['entries', 'documents', 'parties', 'attorneys']),
   at: Instant,
-  rows: z.array(z.custom<JsonObject>(isRow)),
+  rows: z.array(z.custom<JsonObject>(isJsonObject)),
 });
 
 const Kept = z.object({ look: CaseLook.nullable(), partiesAt: Instant.nullable(), at: Instant });

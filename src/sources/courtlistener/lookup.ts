@@ -6,12 +6,12 @@ import { canBeSameCase, parseCaseNumber } from '../../courts/case-number.ts';
 import type { CaseNumber, Court } from '../../courts/court.ts';
 import { findCourt } from '../../courts/registry.ts';
 import { textKey } from '../../dockets/text.ts';
-import type { Json, JsonObject } from '../../events/event.ts';
+import { isJsonObject, type Json, type JsonObject } from '../../events/event.ts';
 import type { Fault, SourceFault } from '../source.ts';
 import { type CourtListenerClient, fault, isFault, type RequestAsking } from './client.ts';
 import { idOf } from './courtlistener.ts';
 import { courtListenerId } from './courts.ts';
-import { isRow, keptDocket } from './kept-rows.ts';
+import { keptDocket } from './kept-rows.ts';
 
 export interface FoundDocket {
   readonly id: string;
@@ -66,7 +66,7 @@ export async function lookUp(
     if (docket === null) return [];
     const found = await client.send({ path: `dockets/${docket}/` }, asking);
     if (isFault(found)) return found;
-    return 'ok' in found && isRow(found.ok) ? sameCase(found.ok) : [];
+    return 'ok' in found && isJsonObject(found.ok) ? sameCase(found.ok) : [];
   }
 
   function namesCase(written: Json | undefined, courtId: Json | undefined): boolean {
@@ -98,8 +98,8 @@ const OF_THE_SEARCH: ReadonlySet<SourceFault> = new Set([
 ]);
 
 function resultsIn(value: unknown): readonly JsonObject[] | null {
-  if (!isRow(value) || !Array.isArray(value.results)) return null;
-  return value.results.filter(isRow).slice(0, MOST_DOCKETS);
+  if (!isJsonObject(value) || !Array.isArray(value.results)) return null;
+  return value.results.filter(isJsonObject).slice(0, MOST_DOCKETS);
 }
 
 /** `2602417` of `1:26-cv-02417`; null where CourtListener has no such form. */

@@ -1,12 +1,12 @@
 /** Reads one page of a docket's list, whatever the answer holds. */
 import { z } from 'zod';
-import type { JsonObject } from '../../events/event.ts';
+import { isJsonObject, type JsonObject } from '../../events/event.ts';
 import type { Instant } from '../../runtime/instant.ts';
 import type { Fault } from '../source.ts';
 import type { ListPlace } from './case-look.ts';
 import { type CourtListenerClient, fault, isFault, type RequestAsking } from './client.ts';
 import { docketIdsOf, idOf, type PageKind } from './courtlistener.ts';
-import { isRow, keptRow, type ListName } from './kept-rows.ts';
+import { keptRow, type ListName } from './kept-rows.ts';
 
 const ENTRIES = { path: 'docket-entries/', omit: 'recap_documents__plain_text', order_by: 'date_modified' } as const;
 const PEOPLE = { filter_nested_results: 'True', order_by: 'id' } as const;
@@ -62,7 +62,7 @@ export async function readListPage(
   const { next, results } = page.data;
   const rows = results
     .slice(0, MOST_ROWS)
-    .filter(isRow)
+    .filter(isJsonObject)
     .filter((row) => docketIdsOf(kind, row).includes(id))
     .map(keptOnce(name, id));
   if (!next) return { rows, cursor: null, broken: null };

@@ -6,7 +6,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { maskedText } from '../../dockets/mask.ts';
 import { MAX_TEXT } from '../../dockets/text.ts';
 import { canonicalJson, isTooDeep } from '../../events/canonical-json.ts';
-import type { Json, JsonObject } from '../../events/event.ts';
+import { isJsonObject, type Json, type JsonObject } from '../../events/event.ts';
 import {
   type Instant,
   MICROS_PER_SECOND,
@@ -51,8 +51,8 @@ export async function readWebhook(body: Buffer): Promise<WebhookMessage> {
   const value = parsed(body);
   if (value === undefined || isTooDeep(value)) return UNREADABLE;
   const canonical = () => canonicalJson(value);
-  const head = isObject(value) && isObject(value.webhook) ? value.webhook : null;
-  const payload = isObject(value) && isObject(value.payload) ? value.payload : null;
+  const head = isJsonObject(value) && isJsonObject(value.webhook) ? value.webhook : null;
+  const payload = isJsonObject(value) && isJsonObject(value.payload) ? value.payload : null;
   const eventType =
     typeof head?.event_type === 'number' && Number.isSafeInteger(head.event_type) ? head.event_type : null;
   const known = { eventType, canonical };
@@ -75,10 +75,8 @@ function parsed(body: Buffer): Json | undefined {
     return undefined;
   }
 }
-
-const isObject = (value: unknown): value is JsonObject =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
-const list = (value: Json | undefined): readonly JsonObject[] => (Array.isArray(value) ? value.filter(isObject) : []);
+const list = (value: Json | undefined): readonly JsonObject[] =>
+  Array.isArray(value) ? value.filter(isJsonObject) : [];
 
 function alertsIn({ disabled_alerts: disabled }: JsonObject): WebhookContent | null {
   const ended = list(disabled).flatMap(({ id, docket }) => {

@@ -2,6 +2,7 @@
 import type { Socket } from 'node:net';
 import type { Client, Dispatcher } from 'undici';
 import { AttemptFailure, NothingSent } from '../../callbacks/outbound/attempt-failure.ts';
+import { RESETS } from '../../callbacks/outbound/connection.ts';
 import { UndiciClient } from '../../callbacks/outbound/undici-client.ts';
 import { onAbort } from '../../runtime/on-abort.ts';
 import { HttpFault } from './http-fault.ts';
@@ -160,14 +161,12 @@ const flat = (headers: Readonly<Record<string, string | string[] | undefined>>):
     }),
   );
 
-const BROKEN = new Set(['ECONNRESET', 'EPIPE', 'ECONNABORTED', 'UND_ERR_SOCKET', 'UND_ERR_INFO', 'UND_ERR_DESTROYED']);
-
 /** Maps an error of the client or of the connection. A body that was cut off is a fault, and no short body. */
 function exchangeFault(error: NodeJS.ErrnoException): Error {
   if (error instanceof AttemptFailure || error instanceof HttpFault) return error;
   const { code = '' } = error;
   if (code === 'UND_ERR_HEADERS_OVERFLOW') return new HttpFault('too_large', 'the head of the response is too long');
-  if (code === 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH' || BROKEN.has(code)) {
+  if (code === 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH' || RESETS.has(code)) {
     return new HttpFault('connection', 'the connection broke off before the response was complete');
   }
   if (code === 'ETIMEDOUT') return new HttpFault('timeout', 'the connection timed out');

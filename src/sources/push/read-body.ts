@@ -7,7 +7,7 @@ import { createReadStream } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { readCourtListenerPage } from '../courtlistener/courtlistener.ts';
-import { readPages } from '../courtlistener/files.ts';
+import { RESOURCE, readPages } from '../courtlistener/files.ts';
 import {
   parse,
   type RawDocketItem,
@@ -87,5 +87,3 @@ function isOfCourtListener(value: unknown): boolean {
     (text) => typeof text === 'string' && RESOURCE.test(text),
   );
 }
-
-const RESOURCE = /\/api\/rest\/v\d(?:\.\d{1,2})?\//;
