@@ -1,7 +1,7 @@
 /** Matches entries without a text, as feeds have them, with the same entries of a docket sheet. */
 import type { Instant } from '../runtime/instant.ts';
 import { differ, groupBy, type Item, type Pair } from './match-item.ts';
-import { isTelling, shareOfWords } from './text.ts';
+import { isDistinctive, shareOfWords } from './text.ts';
 
 /** At most this many similar items of each side are compared with each other. */
 const WEIGHED_GROUP = 40;
@@ -52,13 +52,13 @@ export function pairTextless({ filings, incoming, free, open, taken, pair, whole
     const isOnlyStub = isUsedOnce(entry.number) && textless(filing, entry).ids.length === 0;
     if (isOnlyStub && rules.numbersAreUnique) return true;
     if (datesAgree(filing, entry)) return share >= (whole ? 0 : 1);
-    return isOnlyStub && share >= (whole ? ENOUGH_WORDS : 1) && isTelling(shortNameOf(filing, entry));
+    return isOnlyStub && share >= (whole ? ENOUGH_WORDS : 1) && isDistinctive(shortNameOf(filing, entry));
   });
   pairInGroups(free(), open(), daysOfUnnumbered, taken, pair, (filing, entry, share) => {
     if (rules.isLater(filing.index)) return false;
     if (!datesAgree(filing, entry) || !timesAgree(filing, entry)) return false;
     if (whole || rules.isShown(entry.index)) return share >= ENOUGH_WORDS;
-    return share === 1 && isTelling(shortNameOf(filing, entry));
+    return share === 1 && isDistinctive(shortNameOf(filing, entry));
   });
 }
 
@@ -132,6 +132,6 @@ const shortNameOf = (a: Item, b: Item): string => textless(a, b).source.shortDes
 
 /** An entry without even a short name contradicts no text. */
 function shareOfShortName(a: Item, b: Item): number {
-  const [named, told] = a.hasDescription ? [b, a] : [a, b];
-  return named.text === '' ? 1 : shareOfWords(named.source.shortDescription ?? '', told.source.description);
+  const [named, described] = a.hasDescription ? [b, a] : [a, b];
+  return named.text === '' ? 1 : shareOfWords(named.source.shortDescription ?? '', described.source.description);
 }

@@ -213,11 +213,11 @@ function findMerges(
   for (const entry of incoming) {
     const filing = filings[filingOf[entry.index] ?? -1];
     if (!filing) continue;
-    const couldNotTell = filing.number === null || !filing.hasDescription;
+    const isUncertain = filing.number === null || !filing.hasDescription;
     const alike = placeOf(entry).flatMap((place) => (isOnly(place) ? (byText.get(place) ?? []) : []));
     const others = [
       ...entry.ids.flatMap((id) => byId.get(id) ?? []),
-      ...(couldNotTell ? alike.filter((item) => !areSideBySide(item, filing)) : []),
+      ...(isUncertain ? alike.filter((item) => !areSideBySide(item, filing)) : []),
     ];
     const other = others.find((item) => !merged.has(item.index) && !differ(item, entry) && !differ(item, filing));
     if (!other) continue;

@@ -83,18 +83,18 @@ const SMALL_WORDS = new Set(['a', 'an', 'and', 'as', 'by', 'for', 'in', 'of', 'o
 
 const stem = (word: string): string => word.slice(0, 6);
 
-const tellingWords = (shortName: string): string[] =>
+const distinctiveWords = (shortName: string): string[] =>
   (shortName.toLowerCase().match(WORD) ?? []).filter((word) => !SMALL_WORDS.has(word));
 
 /** Whether a short name has enough words to distinguish an entry from most others: "Order" has not. */
-export const isTelling = (shortName: string): boolean => tellingWords(shortName).length > 1;
+export const isDistinctive = (shortName: string): boolean => distinctiveWords(shortName).length > 1;
 
 /**
  * The share, 0 to 1, of a short name's words that occur in a text's head: "Warrant Issued" in "ARREST WARRANT ISSUED by
  * …".
  */
 export function shareOfWords(shortName: string, text: string): number {
-  const words = tellingWords(shortName);
+  const words = distinctiveWords(shortName);
   if (words.length === 0) return 0;
   const head = new Set((text.slice(0, 400).toLowerCase().match(WORD) ?? []).map(stem));
   return words.filter((word) => head.has(stem(word))).length / words.length;

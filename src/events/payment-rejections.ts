@@ -12,7 +12,7 @@ export interface RejectionEntry {
 
 const row = (meaning: string, advice: string): RejectionEntry => ({ meaning, advice });
 
-const SIGN_AS_TOLD = 'Let an x402 client build the transaction from the terms.';
+const BUILD_FROM_TERMS = 'Let an x402 client build the transaction from the terms.';
 const ONE_TRANSFER = 'Pay with one transfer of the exact amount and nothing else.';
 
 export const PAYMENT_REJECTIONS = {
@@ -190,7 +190,7 @@ export const PAYMENT_REJECTIONS = {
   ),
   invalid_exact_svm_transaction_simulation_failed: row(
     'The chain would reject the transaction: details.chain_error contains its error.',
-    `Fix the named error. ${SIGN_AS_TOLD}`,
+    `Fix the named error. ${BUILD_FROM_TERMS}`,
   ),
 } as const satisfies Readonly<Record<string, RejectionEntry>>;
 

@@ -71,7 +71,7 @@ function besideThread(config: Config, trouble: Trouble): Beside {
   let last: EventLoopUtilization = performance.eventLoopUtilization();
   const timer = setInterval(() => {
     const now = performance.eventLoopUtilization();
-    thread.tellLoad(performance.eventLoopUtilization(now, last).utilization);
+    thread.reportLoad(performance.eventLoopUtilization(now, last).utilization);
     last = now;
   }, LOAD_EVERY_MS);
   timer.unref();

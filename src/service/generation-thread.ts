@@ -15,7 +15,7 @@ const ROLE = 'docket generations';
 
 export interface GenerationThread {
   /** How busy the thread is that answers callers, 0 to 1. */
-  tellLoad(load: number): void;
+  reportLoad(load: number): void;
   /** Whether it has ended, by itself or not. */
   readonly ended: boolean;
   /** Ends the thread after its pending commits. */
@@ -66,7 +66,7 @@ export function startGenerationThread(
   });
   worker.on('error', failed);
   return {
-    tellLoad: (now) => void Atomics.store(shared, 0, Math.round(now * 1000)),
+    reportLoad: (now) => void Atomics.store(shared, 0, Math.round(now * 1000)),
     get ended() {
       return ended;
     },

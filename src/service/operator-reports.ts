@@ -9,14 +9,14 @@ export const reportDamage = (logger: Logger, metrics: Pick<Metrics, 'payloadDama
 };
 
 /** Most peers reported: any direct caller can send the header, too. */
-const MOST_PEERS_TOLD = 10;
+const MOST_PEERS_REPORTED = 10;
 
-/** Reports each peer once: without its range, address limits cannot tell the clients behind a proxy apart. */
+/** Reports each peer once: without its range, address limits cannot distinguish the clients behind a proxy. */
 export function reportUntrustedProxies(logger: Logger) {
-  const told = new Set<string>();
+  const reported = new Set<string>();
   return (peer: string): void => {
-    if (told.has(peer) || told.size >= MOST_PEERS_TOLD) return;
-    told.add(peer);
+    if (reported.has(peer) || reported.size >= MOST_PEERS_REPORTED) return;
+    reported.add(peer);
     logger.warn(
       { peer, alarm: 'untrusted_proxy' },
       'a request with X-Forwarded-For came from an address outside TRUSTED_PROXIES; if it is your proxy, add its range',

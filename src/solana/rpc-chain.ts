@@ -109,9 +109,9 @@ export function createRpcChain({
 
     async blockHeight(commitment: Commitment, options = {}): Promise<number> {
       const question = epochQuestion(commitment);
-      const told = options.unanimous ? await endpoints.askAll(question) : [await endpoints.ask(question)];
-      if (commitment === 'finalized') finalizedSlot = Math.max(finalizedSlot, newestSlot(told));
-      return Math.min(...told.map(({ blockHeight }) => blockHeight));
+      const epochs = options.unanimous ? await endpoints.askAll(question) : [await endpoints.ask(question)];
+      if (commitment === 'finalized') finalizedSlot = Math.max(finalizedSlot, newestSlot(epochs));
+      return Math.min(...epochs.map(({ blockHeight }) => blockHeight));
     },
 
     async isBlockhashValid(blockhash: string): Promise<boolean> {
@@ -261,4 +261,4 @@ const epochQuestion = (commitment: Commitment): Question<Epoch> => ({
   read: (result) => EpochInfo.parse(result),
 });
 
-const newestSlot = (told: readonly Epoch[]): number => Math.max(...told.map(({ absoluteSlot }) => absoluteSlot));
+const newestSlot = (epochs: readonly Epoch[]): number => Math.max(...epochs.map(({ absoluteSlot }) => absoluteSlot));

@@ -16,7 +16,7 @@ import { NETWORKS } from '../../solana/addresses.ts';
 import { usdcOf, usdcText } from '../../solana/decimal-amount.ts';
 import { localChainDirectory } from '../../solana/local/start-local-chain.ts';
 import { type AddCommand, type CliContext, CliError, EXIT, print, printJson, type RunDocket } from '../command.ts';
-import { tellLive } from './live.ts';
+import { runLive } from './live.ts';
 import { type Bought, filingLine, NO_ENGINES, Shell, serviceEnvironment } from './shell.ts';
 
 const FIXTURES = fileURLToPath(new URL('../../../fixtures/', import.meta.url));
@@ -144,8 +144,10 @@ Examples:
             engines: engines !== null,
             number: engines ? ownNumber() : CASE,
           };
-          const told = options.live ? await tellLive(context, folder, say, run) : await tell(context, place, say, run);
-          if (options.json) printJson(context, { ...told, data_dir: keep ? folder : null });
+          const shown = options.live
+            ? await runLive(context, folder, say, run)
+            : await runDemo(context, place, say, run);
+          if (options.json) printJson(context, { ...shown, data_dir: keep ? folder : null });
           else if (keep) print(context, `\nThe ${engines ? 'local chain' : 'data'} is in ${folder}.`);
         } finally {
           await rm(scratch, { recursive: true, force: true });
@@ -165,7 +167,7 @@ interface DemoSetting {
 }
 
 /** Runs the steps of the demo. */
-async function tell(context: CliContext, place: DemoSetting, say: (line: string) => void, run: RunDocket) {
+async function runDemo(context: CliContext, place: DemoSetting, say: (line: string) => void, run: RunDocket) {
   const { folder, number } = place;
   const environment = await serviceEnvironment(context, folder, place.engines ? {} : NO_ENGINES);
   const service = await startService(readConfig(environment));

@@ -24,16 +24,16 @@ const CASE = '1:26-cv-02417';
 const FEED_INTERVAL = MICROS_PER_SECOND;
 const PATIENCE_MS = 60_000;
 
-export async function tellLive(context: CliContext, folder: string, say: (line: string) => void, run: RunDocket) {
+export async function runLive(context: CliContext, folder: string, say: (line: string) => void, run: RunDocket) {
   const sources = await startImitations();
   try {
-    return await tellWith(sources, context, folder, say, run);
+    return await runWith(sources, context, folder, say, run);
   } finally {
     await sources.stop();
   }
 }
 
-async function tellWith(
+async function runWith(
   sources: Imitations,
   context: CliContext,
   folder: string,
@@ -74,13 +74,13 @@ async function tellWith(
         ({ entryNumber, description }) => entryNumber === stub?.entry_number && description.startsWith('MOTION'),
       ),
     );
-    const told = await shell.json<Bought>(...ask, '--last-checked', named.queried_at);
-    for (const filing of deltaOf(told).updated_filings) say(filingLine('changed', filing));
+    const revised = await shell.json<Bought>(...ask, '--last-checked', named.queried_at);
+    for (const filing of deltaOf(revised).updated_filings) say(filingLine('changed', filing));
 
     say(`\n${await sources.command('seal')}`);
     await shell.run('sources', 'refresh', COURT, CASE);
     await until('the seal is known', async () => (await filings(service)).some(({ sealed }) => sealed));
-    const sealed = await shell.json<Bought>(...ask, '--last-checked', told.queried_at);
+    const sealed = await shell.json<Bought>(...ask, '--last-checked', revised.queried_at);
     const [last] = deltaOf(sealed).updated_filings;
     if (last)
       say(
@@ -97,7 +97,7 @@ async function tellWith(
       filing_count,
       feed_seconds: Number(feedSeconds.toFixed(3)),
       new_filing: stub ?? null,
-      updated_filing: deltaOf(told).updated_filings[0] ?? null,
+      updated_filing: deltaOf(revised).updated_filings[0] ?? null,
       sealed_filing: last ?? null,
       wallet_usdc_left: usdc,
     };

@@ -38,9 +38,9 @@ export function refusal(status: number, body: unknown, { wallet, isLocal, isRepe
       'This dialect cannot fetch an answer again, because it has no payment identifiers; --dialect v2 can.',
     );
   }
-  const lacks = isLocal ? LACKING.get(String(details.reason)) : undefined;
-  const hint = lacks
-    ? `Give the wallet test money: docket wallet fund ${wallet} ${lacks}`
+  const missing = isLocal ? MISSING.get(String(details.reason)) : undefined;
+  const hint = missing
+    ? `Give the wallet test money: docket wallet fund ${wallet} ${missing}`
     : spelt(advised ?? 'See /docs/errors.', details);
   if (details.reason === 'insufficient_funds') {
     return refused(`${message} The wallet is short of ${String(details.shortfall_usd)} USDC.`, hint);
@@ -63,7 +63,7 @@ const spelt = (hint: string, details: Readonly<Record<string, unknown>>): string
   });
 
 /** The `docket wallet fund` option that fixes each shortage on the local chain. */
-const LACKING: ReadonlyMap<string, string> = new Map([
+const MISSING: ReadonlyMap<string, string> = new Map([
   ['insufficient_funds', '--usdc 10'],
   ['insufficient_sol_for_network_fee', '--sol 0.01'],
 ]);

@@ -72,13 +72,13 @@ async function query(options: QueryOptions, context: CliContext): Promise<void> 
     await queryBatch(options.batch, options, context);
     return;
   }
-  const lacks = [
+  const missing = [
     ...(options.courtCode === undefined ? ['--court-code'] : []),
     ...(options.caseId === undefined ? ['--case-id'] : []),
   ];
-  if (lacks.length) {
+  if (missing.length) {
     throw new CliError(
-      `${lacks.join(' and ')} ${lacks.length > 1 ? 'are' : 'is'} missing.`,
+      `${missing.join(' and ')} ${missing.length > 1 ? 'are' : 'is'} missing.`,
       'For example: --court-code cand --case-id 3:24-cv-00042. For many cases at once, use --batch FILE.',
     );
   }

@@ -237,23 +237,23 @@ async function follow(
   json: boolean,
 ): Promise<void> {
   const stopped = whenStopped();
-  let [told, toldAt] = ['', Number.NEGATIVE_INFINITY];
-  const tell = (one: BackfillProgress | null, text: string): void => {
+  let [last, shownAt] = ['', Number.NEGATIVE_INFINITY];
+  const show = (one: BackfillProgress | null, text: string): void => {
     if (json) {
-      if (one && text !== told) printJson(context, shown(one));
+      if (one && text !== last) printJson(context, shown(one));
     } else if (context.interactive) context.stderr.write(`\r\u001B[K${text}`);
-    else if (text !== told && performance.now() - toldAt >= LINE_MS) {
-      toldAt = performance.now();
+    else if (text !== last && performance.now() - shownAt >= LINE_MS) {
+      shownAt = performance.now();
       note(context, text);
     } else return;
-    told = text;
+    last = text;
   };
   try {
     while (!stopped.signal.aborted) {
       const one = (await orders()).find((each) => each.backfillId === backfillId) ?? null;
       const isHeld = (await readStore.leases(systemClock.now())).some(({ name }) => name === BACKFILL_LEASE);
       const waits = isHeld ? '' : ' (no service is running; it continues once one does)';
-      tell(one, `${one === null ? 'not begun yet' : progressText(one)}${waits}`);
+      show(one, `${one === null ? 'not begun yet' : progressText(one)}${waits}`);
       if (one !== null && one.status !== 'open') {
         if (context.interactive && !json) context.stderr.write('\n');
         if (!json) print(context, `${backfillId}: ${progressText(one)}.`);

@@ -67,31 +67,31 @@ async function refresh(storage: Storage, context: CliContext, config: Config, wa
   }
   const look = await lookNow(storage, context, config, court, number.canonical);
   const count = 'stream' in look ? await filingsOf(storage, look.stream) : null;
-  const told = { court: court.code, caseNumber: number.canonical, source };
-  if (look.look === 'failed') throw notAsked(look.because, told);
+  const asked = { court: court.code, caseNumber: number.canonical, source };
+  if (look.look === 'failed') throw notAsked(look.because, asked);
   if (wanted.json) {
     printJson(context, {
-      court: told.court,
-      case_number: told.caseNumber,
+      court: asked.court,
+      case_number: asked.caseNumber,
       look: look.look,
       because: 'because' in look ? { fault: look.because.fault, reason: look.because.reason } : null,
       filings: count,
     });
   } else if (look.look === 'complete' || look.look === 'unchanged') {
     const what = look.look === 'complete' ? 'the source showed everything' : 'nothing has changed';
-    print(context, `${told.court} ${told.caseNumber}: ${what}; ${counted(count ?? 0, 'filing')} known.`);
+    print(context, `${asked.court} ${asked.caseNumber}: ${what}; ${counted(count ?? 0, 'filing')} known.`);
   }
-  assertSuccess(look, told);
+  assertSuccess(look, asked);
 }
 
-interface Told {
+interface Subject {
   readonly court: string;
   readonly caseNumber: string;
   readonly source: string;
 }
 
 /** @throws CliError unless the case is as new as its source has it */
-function assertSuccess(look: Look, { court, caseNumber, source }: Told): void {
+function assertSuccess(look: Look, { court, caseNumber, source }: Subject): void {
   const subject = `${court} ${caseNumber}`;
   switch (look.look) {
     case 'complete':
@@ -123,7 +123,7 @@ const HINTS: Readonly<Partial<Record<Fault['fault'], string>>> = {
   budget: 'The budget of the account is spent for now: wait, or see COURTLISTENER_RATES.',
 };
 
-const notAsked = ({ fault, reason }: Fault, { court, caseNumber, source }: Told): CliError =>
+const notAsked = ({ fault, reason }: Fault, { court, caseNumber, source }: Subject): CliError =>
   new CliError(
     `${court} ${caseNumber}: ${fault === 'no_entries' ? 'the source has no docket' : 'the source could not be asked'} (${fault}: ${reason}).`,
     `${HINTS[fault] ?? `See docket sources show ${source}.`} A query for it is answered from what is known, or gets 503 if nothing is, uncharged.`,
@@ -181,14 +181,14 @@ async function lookNow(
 /** Says how many requests were sent: on a terminal one line that is redrawn, elsewhere a line now and then. */
 function requestProgress(context: CliContext) {
   let requests = 0;
-  let toldAt = performance.now();
+  let printedAt = performance.now();
   return {
     asked(source: string, outcome: string): void {
       requests++;
       const text = `${source}: ${requests} request${requests === 1 ? '' : 's'}, the last ${outcome}`;
       if (context.interactive) context.stderr.write(`\r\u001B[K${text}`);
-      else if (performance.now() - toldAt >= LINE_MS) {
-        toldAt = performance.now();
+      else if (performance.now() - printedAt >= LINE_MS) {
+        printedAt = performance.now();
         note(context, text);
       }
     },

@@ -36,8 +36,8 @@ export async function readParameters<Parameters extends object>(
   const found = isProblem(parameters) ? issuesOf(parameters).map((issue) => renamed(issue, names)) : [];
   if (issues.length === 0 && found.every(({ parameter }) => !Object.values(names).includes(parameter)))
     return parameters;
-  const told = new Set(issues.map(({ parameter }) => parameter));
-  const [first, ...others] = [...issues, ...found.filter(({ parameter }) => !told.has(parameter))];
+  const named = new Set(issues.map(({ parameter }) => parameter));
+  const [first, ...others] = [...issues, ...found.filter(({ parameter }) => !named.has(parameter))];
   return first ? refuseFor([first, ...others]) : parameters;
 }
 

@@ -158,8 +158,8 @@ function statusAnswers(
   };
   /** Everything before the ending. */
   const textOf = (head: object, known: CourtStandings | null): string => {
-    const told = courtTexts.map((textOfCourt) => textOfCourt(known));
-    return `${JSON.stringify(head).slice(0, -1)},"courts":[${told.join(',')}],"coverage_summary":${summary}`;
+    const listedNow = courtTexts.map((textOfCourt) => textOfCourt(known));
+    return `${JSON.stringify(head).slice(0, -1)},"courts":[${listedNow.join(',')}],"coverage_summary":${summary}`;
   };
   const build = async (head: object): Promise<EndedVariants> => {
     // Only the first body waits for the case counts.

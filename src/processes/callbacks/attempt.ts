@@ -164,8 +164,8 @@ class Attendance {
     const { failureClass, durationMs, responseCode } = outcome;
     this.#ports.observe?.({ failureClass, durationMs, lateMs });
     const { requestId, origin } = known.state.facts;
-    const told = { requestId, deliveryId: this.#deliveryId, host: hostOf(origin), responseCode, failureClass };
-    this.#ports.logger.info({ ...told, ms: Math.round(durationMs) }, 'delivery attempt');
+    const line = { requestId, deliveryId: this.#deliveryId, host: hostOf(origin), responseCode, failureClass };
+    this.#ports.logger.info({ ...line, ms: Math.round(durationMs) }, 'delivery attempt');
     return this.#finish(loaded, underway, outcome, claimedAt);
   }
 

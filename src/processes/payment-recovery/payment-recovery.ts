@@ -87,7 +87,7 @@ export function createPaymentRecovery(ports: PaymentRecoveryPorts): PaymentRecov
   let resting = new Map<string, { readonly rounds: number; readonly until: Micros }>();
 
   /** Payments for which this process has already raised the alarm. */
-  const toldOf = new Set<string>();
+  const reported = new Set<string>();
 
   const run = (signal: AbortSignal): Promise<void> =>
     whileHeld({
@@ -174,7 +174,7 @@ export function createPaymentRecovery(ports: PaymentRecoveryPorts): PaymentRecov
     let sighting = await lookAt(chain, state.submission.transaction);
     if (sighting.seen === 'not_yet') sighting = await lookForExpiry(chain, state.submission);
     const command = commandFor(sighting);
-    if (sighting.seen === 'forgotten') tellOfForgotten(hash, state);
+    if (sighting.seen === 'forgotten') reportForgotten(hash, state);
     if (!command) {
       waiting.push(hash);
       await broadcast(chain, state.submission, { everywhere: true });
@@ -194,9 +194,9 @@ export function createPaymentRecovery(ports: PaymentRecoveryPorts): PaymentRecov
   /**
    * Raises an alarm: the service cannot determine whether the money moved. An operator with a suitable endpoint must.
    */
-  function tellOfForgotten(hash: string, { authorization, submission }: Purchase): void {
-    if (toldOf.has(hash)) return;
-    toldOf.add(hash);
+  function reportForgotten(hash: string, { authorization, submission }: Purchase): void {
+    if (reported.has(hash)) return;
+    reported.add(hash);
     const { requestId, wallet } = authorization;
     const { transaction } = submission;
     logger.error(
@@ -213,7 +213,7 @@ export function createPaymentRecovery(ports: PaymentRecoveryPorts): PaymentRecov
     let sighting = await lookAt(chain, state.submission.transaction);
     if (sighting.seen === 'not_yet') sighting = await lookForExpiry(chain, state.submission);
     const command = finalityCommandFor(sighting);
-    if (sighting.seen === 'forgotten') tellOfForgotten(hash, state);
+    if (sighting.seen === 'forgotten') reportForgotten(hash, state);
     if (!command) {
       // The block that contained it may have been dropped. While its blockhash is valid, it can land in another block.
       if (sighting.seen === 'not_yet') await broadcast(chain, state.submission, { everywhere: true });

@@ -1,4 +1,4 @@
-/** Tells operators once a day, while it is so, that a budget is too small for the cases that are watched. */
+/** Raises an alarm once a day while a budget is too small for the cases that are watched. */
 import type { BaseLogger } from 'pino';
 import type { LiveSourceName } from '../../events/source.ts';
 import { MICROS_PER_SECOND, type Micros } from '../../runtime/instant.ts';
@@ -10,7 +10,7 @@ const AGAIN: Micros = 24 * HOUR;
 export class FreshnessAlarm {
   readonly #logger: Pick<BaseLogger, 'info' | 'warn'>;
   /** When the alarm was last raised for each source whose budget is short. */
-  readonly #told = new Map<string, Micros>();
+  readonly #raisedAt = new Map<string, Micros>();
 
   constructor(logger: Pick<BaseLogger, 'info' | 'warn'>) {
     this.#logger = logger;
@@ -19,13 +19,14 @@ export class FreshnessAlarm {
   observe({ sources }: FreshnessReport, now: Micros): void {
     for (const source of Object.keys(sources) as LiveSourceName[]) {
       const plan = sources[source];
-      const told = this.#told.get(source);
+      const raisedAt = this.#raisedAt.get(source);
       if (!plan) continue;
       if (plan.cannotBeKept === 0) {
-        if (told !== undefined) this.#logger.info({ part: source }, 'its budget suffices for the watched cases again');
-        this.#told.delete(source);
-      } else if (told === undefined || Math.abs(now - told) >= AGAIN) {
-        this.#told.set(source, now);
+        if (raisedAt !== undefined)
+          this.#logger.info({ part: source }, 'its budget suffices for the watched cases again');
+        this.#raisedAt.delete(source);
+      } else if (raisedAt === undefined || Math.abs(now - raisedAt) >= AGAIN) {
+        this.#raisedAt.set(source, now);
         const [shortest] = plan.short;
         const hours = shortest ? `${inHours(shortest.every)} h, possible is every ${inHours(shortest.possible)} h` : '';
         this.#logger.warn(

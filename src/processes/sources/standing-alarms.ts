@@ -1,10 +1,10 @@
-/** Tells operators once, on the node that records it, that a source or one court of it works no longer, or works again. */
+/** Raises an alarm once, on the node that records it, when a source or one court of it fails; logs its recovery. */
 import type { BaseLogger } from 'pino';
 import type { StandingReport } from './standings.ts';
 
 export type AlarmLogger = Pick<BaseLogger, 'warn' | 'error'> & Partial<Pick<BaseLogger, 'info'>>;
 
-export function tellStanding(logger: AlarmLogger, { source, court, standing, why }: StandingReport): void {
+export function reportStanding(logger: AlarmLogger, { source, court, standing, why }: StandingReport): void {
   const part = court === null ? source : `${source} ${court}`;
   const facts = { part, reason: why };
   switch (standing) {

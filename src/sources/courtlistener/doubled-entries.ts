@@ -88,15 +88,16 @@ function keysOf({ number, sequence, document, day, text: words }: Identity): str
 function mergeRows(a: JsonObject, b: JsonObject): JsonObject {
   const [earlier, later] = text(a.date_created) <= text(b.date_created) ? [a, b] : [b, a];
   const [stays, goes] = typeof later.entry_number === 'number' ? [later, earlier] : [earlier, later];
-  const [told, other] = text(stays.description) !== '' || text(goes.description) === '' ? [stays, goes] : [goes, stays];
-  const documents = documentsOf(told).length > 0 ? documentsOf(told) : documentsOf(other);
-  const isSealed = [mainOf(told), mainOf(other)].some((document) => document?.is_sealed === true);
-  const main = mainOf(told) ?? mainOf(other);
+  const [fuller, other] =
+    text(stays.description) !== '' || text(goes.description) === '' ? [stays, goes] : [goes, stays];
+  const documents = documentsOf(fuller).length > 0 ? documentsOf(fuller) : documentsOf(other);
+  const isSealed = [mainOf(fuller), mainOf(other)].some((document) => document?.is_sealed === true);
+  const main = mainOf(fuller) ?? mainOf(other);
   return {
     ...other,
-    ...told,
-    entry_number: told.entry_number ?? other.entry_number ?? null,
-    pacer_sequence_number: told.pacer_sequence_number ?? other.pacer_sequence_number ?? null,
+    ...fuller,
+    entry_number: fuller.entry_number ?? other.entry_number ?? null,
+    pacer_sequence_number: fuller.pacer_sequence_number ?? other.pacer_sequence_number ?? null,
     id: stays.id ?? goes.id ?? null,
     recap_documents: documents.map((document) =>
       document === main && isSealed ? { ...document, is_sealed: true } : document,

@@ -130,10 +130,10 @@ function looksAlike({ row: a }: FoundDocket, { row: b }: FoundDocket): boolean {
 }
 
 /** A word shorter than this is in many names. */
-const TELLING_WORD = 4;
+const DISTINCTIVE_WORD = 4;
 const wordsOf = (name: Json | undefined): ReadonlySet<string> =>
   new Set(
     (typeof name === 'string' ? textKey(name) : '')
       .split(/[^\p{L}\p{N}]+/u)
-      .filter(({ length }) => length >= TELLING_WORD),
+      .filter(({ length }) => length >= DISTINCTIVE_WORD),
   );

@@ -1,12 +1,12 @@
 /** Given a standing that was recorded, when operators are told, then the line has the alarm that the page explains. */
 import { describe, expect, it } from 'vitest';
-import { tellStanding } from '../../../src/processes/sources/standing-alarms.ts';
+import { reportStanding } from '../../../src/processes/sources/standing-alarms.ts';
 import type { StandingReport } from '../../../src/processes/sources/standings.ts';
 
 const linesOf = (report: StandingReport) => {
   const lines: unknown[] = [];
   const at = (level: string) => (facts: object) => lines.push({ level, ...facts });
-  tellStanding({ info: at('info'), warn: at('warn'), error: at('error') } as never, report);
+  reportStanding({ info: at('info'), warn: at('warn'), error: at('error') } as never, report);
   return lines;
 };
 
