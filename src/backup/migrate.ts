@@ -80,7 +80,7 @@ async function left({ readStore }: Pick<Storage, 'readStore'>, logId: string): P
 
 const canceled = (): CopyRefused =>
   new CopyRefused(
-    'The migration was canceled while it ran.',
+    'The migration was cancelled while it ran.',
     'Serve only the old storage. To move it after all, empty the new one and start again.',
   );
 

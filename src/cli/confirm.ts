@@ -8,7 +8,7 @@ export async function confirm(context: CliContext, question: string): Promise<vo
   const { stdin, stderr } = context;
   if (!('isTTY' in stdin && stdin.isTTY === true)) {
     throw new CliError(
-      'This cannot be undone, and there is no terminal to ask on.',
+      'This cannot be undone and must be confirmed, but there is no terminal.',
       'Add --yes, or --dry-run to look.',
     );
   }

@@ -173,7 +173,7 @@ describe('giving a migration up', () => {
       owner: leaseOwner(),
       onProgress: () => undefined,
     });
-    await expect(moving).rejects.toThrow('canceled while it ran');
+    await expect(moving).rejects.toThrow('cancelled while it ran');
     expect(await use(source)).toMatchObject({ logId: LOG_ID });
     await expect(use(target)).rejects.toMatchObject({ code: 'copy_unfinished' });
   });

@@ -60,8 +60,8 @@ Examples:
       const { feePayer, verify } = options;
       if (feePayer !== undefined && (!verify || !feePayer.every(isAddress))) {
         throw new CliError(
-          '--fee-payer is of no use here.',
-          'Give it with --verify, and as an address: 32 bytes in base58.',
+          '--fee-payer takes an address, and works only with --verify.',
+          'Add --verify, or correct the address: 32 bytes in base58.',
         );
       }
       if (verify) return withStorage(openServiceLog, context, ({ log }) => verifyAnchors(log, options, context));

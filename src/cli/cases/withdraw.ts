@@ -58,7 +58,7 @@ export async function withdraw(
   print(context, `contents of the docket replaced: ${contents}`);
   print(context, `stored answers replaced: ${answers.length}`);
   for (const requestId of answers) print(context, `  ${requestId}`);
-  print(context, `callbacks canceled: ${callbacks.length}`);
+  print(context, `callbacks cancelled: ${callbacks.length}`);
   for (const deliveryId of callbacks) print(context, `  ${deliveryId}`);
 }
 

@@ -62,7 +62,7 @@ async function run({ cancel, json }: MigrateOptions, context: CliContext): Promi
     if (cancel) {
       await reportingRefusals(() => cancelMigration(options)).finally(() => progress.end());
       if (json) printJson(context, { canceled: true });
-      else print(context, 'The migration is canceled. Unset EVENTSTORE_URL and MONGODB_URL to use DATA_DIR again.');
+      else print(context, 'The migration is cancelled. Unset EVENTSTORE_URL and MONGODB_URL to use DATA_DIR again.');
       return;
     }
     const migrated = await reportingRefusals(() => migrate(options)).finally(() => progress.end());

@@ -136,7 +136,7 @@ async function run(
   const command = () => act.command(readAct(options), options);
   command();
   if (ids.length > 0 && isFiltered(options)) {
-    throw new CliError('Ids and filters are given together.', 'Give the ids alone, or only filters.');
+    throw new CliError('Ids and filters cannot be combined.', 'Give the ids alone, or only filters.');
   }
   if (ids.length > 0) await eachById(storage, context, act, ids, { command, ...options });
   else if (isFiltered(options)) await allSelected(storage, context, act, options, command);
@@ -180,7 +180,8 @@ async function eachById(
   ids: readonly string[],
   { command, json, dryRun }: Pick<BulkOptions, 'json' | 'dryRun'> & { readonly command: () => DeliveryCommand },
 ): Promise<void> {
-  if (dryRun) throw new CliError('--dry-run is for filters.', 'Look at deliveries with docket deliveries show ID.');
+  if (dryRun)
+    throw new CliError('--dry-run works only with filters.', 'Look at deliveries with docket deliveries show ID.');
   const context_ = actContext();
   let [unknown, underWay] = [0, 0];
   for (const id of new Set(ids)) {

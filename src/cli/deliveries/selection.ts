@@ -51,7 +51,7 @@ export async function* selected(
   const { from, to } = readPeriod(options);
   const { court, failureClass = null } = options;
   if (court !== undefined && (court.trim() === '' || court.length > LONGEST_COURT)) {
-    throw new CliError('--court is no code of a court.', 'Find codes with docket courts.');
+    throw new CliError('--court is not the code of a court.', 'Find codes with docket courts.');
   }
   const filter: DeliveryFilter = {
     wallet: options.wallet === undefined ? null : readWallet(options.wallet),

@@ -129,7 +129,7 @@ Examples:
       .action(async (options: { keep?: boolean; engines?: boolean; live?: boolean; json?: boolean }) => {
         const say = options.json ? () => undefined : (line: string) => print(context, line);
         if (options.live && options.engines) {
-          throw new CliError('--live and --engines are two demos.', 'Leave one of them out.');
+          throw new CliError('--live and --engines cannot be combined.', 'Leave one of them out.');
         }
         const engines = options.engines ? engineConfig(context.environment) : null;
         if (engines) await assertOwnPayments(engines);

@@ -133,7 +133,8 @@ async function startImitations(): Promise<Imitations> {
     async command(line) {
       child.stdin.write(`${line}\n`);
       const { done, error } = await next();
-      if (typeof done !== 'string') throw new CliError(`The imitations did not do ${line}: ${error}`, '', EXIT.found);
+      if (typeof done !== 'string')
+        throw new CliError(`The imitations could not carry out ${line}: ${error}`, '', EXIT.found);
       return done;
     },
     stop: () => ended(child),

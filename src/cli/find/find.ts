@@ -58,7 +58,7 @@ export const createFindCommand =
             FORMS,
           );
         if (options.scan && named.kind !== 'uuid')
-          throw new CliError('--scan is for the ids of events.', 'Leave --scan out: this is found by index.');
+          throw new CliError('--scan works only with ids of events.', 'Leave --scan out: this is found by index.');
         return withStorage(open, context, (storage) => find(storage, context, named, options));
       });
   };

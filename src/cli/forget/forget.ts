@@ -23,7 +23,7 @@ shows what would go. The service may be running or stopped.
 
 What stays in the log, because no event ever changes: wallets' public addresses, amounts and transactions, origins of
 callback URLs (scheme, host, port), case numbers, dates and types of filings, hashes of the removed content, and who ordered
-it and why: name nobody in --reason. Backups, files that you imported, log lines and what receivers were sent are not changed.
+it and why: write no names into --reason. Backups, files that you imported, log lines and what receivers were sent are not changed.
 
 Examples:
   $ docket forget callback-url https://receiver.example/hook?token=… --reason "request of 2 March" --dry-run

@@ -61,7 +61,7 @@ export async function forget(
   if (act === null) return showPreview(context, wanted, preview, json === true);
   if (preview.contents.length === 0 && open === null && wanted.kind !== 'docket') {
     throw new CliError(
-      `Nothing is stored of this ${wanted.kind === 'wallet' ? 'wallet' : 'URL'}.`,
+      `Nothing of this ${wanted.kind === 'wallet' ? 'wallet' : 'URL'} is stored.`,
       'No order was recorded. Give the URL as the caller sent it, with its query.',
       EXIT.found,
     );
@@ -168,7 +168,7 @@ async function scrub(storage: Storage, context: CliContext, withinMs: number): P
   }
   note(
     context,
-    'The write-ahead logs (*.sqlite-wal) could not be emptied because another process reads them. A restart does.',
+    'The write-ahead logs (*.sqlite-wal) could not be emptied because another process reads them. A restart of that process empties them.',
   );
 }
 

@@ -38,8 +38,8 @@ interface BackfillOptions {
 const HELP = `
 Without --since: each known case of these courts that no live source has shown whole. With it: each known case with a filing or change
 since that day. The running service does it with the budget that paid queries and watched cases leave, one order after the other, and
-continues after a restart. The command shows its progress; Ctrl-C ends only that. Cases that nobody knows yet are found by
-queries, feeds and imports: no source lists them.
+continues after a restart. The command shows its progress; Ctrl-C ends only that. Unknown cases are found by queries,
+feeds and imports: no source lists them.
 
 Examples:
   $ docket sources backfill --courts cand,ca9 --reason "imported from files in March"

@@ -157,7 +157,10 @@ interface About {
 async function subscribe(storage: Storage, client: CourtListenerClient, about: About): Promise<readonly Changed[]> {
   const { court, number, by } = about;
   if (!isOnCourtListener(court)) {
-    throw new CliError(`CourtListener has no dockets of ${court.code}.`, 'docket sources list says what does.');
+    throw new CliError(
+      `CourtListener has no dockets of ${court.code}.`,
+      'See docket sources list for the sources and their courts.',
+    );
   }
   const ports = { log: storage.log, clock: systemClock, alerts: createDocketAlerts(client), actor: 'cli' };
   const changed: Changed[] = [];
@@ -190,10 +193,10 @@ function saidOf(outcome: SubscribeOutcome, docketId: string): Omit<Changed, 'doc
   if ('refused' in outcome) {
     throw new CliError(
       `CourtListener has no alert for ${docket}: ${outcome.refused}`,
-      'Its feed or a look brings what is new.',
+      'New entries still come by the feed of its court, and by looks at the case.',
     );
   }
-  if ('declined' in outcome) throw new Error('only what is watched is declined');
+  if ('declined' in outcome) throw new Error("an operator's subscription cannot be declined");
   return { changed: outcome.subscribed !== 'before', said: `${docket} ${SAID[outcome.subscribed]}.` };
 }
 

@@ -259,7 +259,7 @@ export async function walkLists(ports: WalkPorts, walk: Walk): Promise<Look> {
     return { look: isUnchanged ? 'unchanged' : 'complete', stream: done.stream };
   }
 
-  /** What was read cannot be recorded, so going on is of no use. */
+  /** What was read cannot be recorded, so continuing would not help. */
   async function giveUp(because: Fault): Promise<Look> {
     await end(false);
     return { look: 'failed', because };
