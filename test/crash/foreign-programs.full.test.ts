@@ -121,7 +121,9 @@ describe(`${ROUNDS} rounds of foreign programs and kills, under paid load with c
       for (const file of databases) expect(await pick(FOREIGN_PROGRAMS).sql(file, 'PRAGMA integrity_check')).toBe('ok');
       service = await startService(stage);
     }
-    await pauseFor(1_000);
+    const toldAnswers = () => attempts.filter(({ status }) => status === 200).length;
+    // A slow machine may have answered few callers between the kills.
+    await until('callers are answered', async () => toldAnswers() > ROUNDS, { process: service, within: 240_000 });
     stopped = true;
     await Promise.all(callers);
     receiver.heal();
@@ -130,14 +132,13 @@ describe(`${ROUNDS} rounds of foreign programs and kills, under paid load with c
     const settled = await expectAgreement(stage, payments.values(), attempts);
     const ended = await endedDeliveries(stage, service, clock);
     expectDeliveryAgreement(ended, receiver.hits, kills);
-    const answered = attempts.filter(({ status }) => status === 200).length;
+    const answered = toldAnswers();
     const statuses = new Map<unknown, number>();
     for (const { status } of attempts) statuses.set(status, (statuses.get(status) ?? 0) + 1);
     console.log(
       `${ROUNDS} rounds: ${attempts.length} payments sent, ${answered} answered, ${settled.length} settled, ` +
         `${ended.deliveries.size} deliveries; ${[...statuses].map(([status, of]) => `${status}: ${of}`).join(', ')}`,
     );
-    expect(answered).toBeGreaterThan(ROUNDS);
   });
 
   it.each(FOREIGN_PROGRAMS)('a write lock of 10 s held by $name delays payments and loses none', async (program) => {

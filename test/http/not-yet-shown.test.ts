@@ -201,5 +201,5 @@ describe('a case behind an event that cannot be folded', () => {
     const answered = () => ask(target('/v2/case', behind));
     await expect.poll(answered).toMatchObject({ status: 200 });
     expect(await ask(target('/v2/case', UNKNOWN))).toMatchObject(NONE);
-  }, 30_000);
+  });
 });

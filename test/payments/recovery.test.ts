@@ -90,7 +90,7 @@ describe('a chain that denies a landed transaction for a while', () => {
     expect(round.settledLate).toBe(1);
     expect(world.alarms.map(({ alarm }) => alarm)).toContain('payment_settled_late');
     expect(await result(requestOf(answer))).toMatchObject({ status: 200, json: { question: 'denied' } });
-  }, 15_000);
+  });
 });
 
 describe('finality', () => {
@@ -132,7 +132,7 @@ describe('finality', () => {
     world.disturb();
     expect(await world.recoverLater(later).round()).toMatchObject({ settledLate: round.rolledBack });
     expect((await result(requestOf(answer))).status).toBe(200);
-  }, 15_000);
+  });
 });
 
 describe('a payment that cannot be looked up', () => {
@@ -164,7 +164,7 @@ describe('a payment that cannot be looked up', () => {
     world.disturb();
     await recovered();
     expect(await typesOf(requestOf(broken))).toContain('PaymentSettled');
-  }, 30_000);
+  });
 });
 
 describe('a wall clock that is set while recovery runs', () => {
@@ -238,7 +238,7 @@ describe('a wall clock that is set while recovery runs', () => {
     stop.abort();
     await running;
     expect(asked.at(-1)!).toBeLessThan(systemClock.now() - 5 * HOUR);
-  }, 15_000);
+  });
 });
 
 describe('a read model that lags', () => {

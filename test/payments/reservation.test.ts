@@ -71,7 +71,6 @@ describe('a wallet that has never paid, while its first payment is undecided', (
       );
       expect(await world.tokens(wallet.publicKey)).toBe(4n * PRICE);
     },
-    30_000,
   );
 });
 
@@ -169,7 +168,7 @@ describe('a reservation', () => {
     const began = performance.now();
     const before = looks;
     await sleep(500);
-    expect(looks - before).toBeLessThanOrEqual(Math.ceil((performance.now() - began) / 50));
+    expect(looks - before).toBeLessThanOrEqual(Math.ceil((performance.now() - began) / 50) + 1);
     await mine.end();
     expect(await Promise.all(waiting)).toEqual(waiting.map(() => null));
     expect(given).toEqual(waiting.map((_, number) => number));

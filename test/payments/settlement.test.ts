@@ -165,7 +165,7 @@ describe('a chain that falls silent after the broadcast', () => {
     world.disturb();
     await recovered();
     expect(await result(requestOf(answer))).toMatchObject({ status: 200, json: { question: 'silent' } });
-  }, 15_000);
+  });
 
   it('reaches a caller of version 1 without a meta', async () => {
     world.disturb({
@@ -178,7 +178,7 @@ describe('a chain that falls silent after the broadcast', () => {
     world.disturb();
     await recovered();
     expect(await world.get(pathname)).toMatchObject({ status: 200, json: { question: 'silent' } });
-  }, 15_000);
+  });
 });
 
 describe('a transaction that never reaches the cluster', () => {

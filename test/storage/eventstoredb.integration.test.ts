@@ -112,7 +112,7 @@ describe.skipIf(missing)(`on EventStoreDB${missing}`, () => {
         for (let append = 0; append < 30; append++) {
           await Promise.all([1, 2, 3, 4, 5, 6].map(() => log.append(notes(freshStream(), ['first', 'second']))));
         }
-        const late = setTimeout(() => abort.abort(), 8000);
+        const late = setTimeout(() => abort.abort(), 40_000);
         const written = (await collect(log, start)).events.map(({ position }) => position);
         for (const seen of await Promise.all(followers)) expect(seen).toEqual(written);
         clearTimeout(late);

@@ -105,6 +105,6 @@ describe.skipIf(missing)(`on MongoDB${missing}`, () => {
       const failure = await openMongo(url).catch((error: unknown) => error as Error);
       expect(failure).toMatchObject({ code: 'storage_unavailable' });
       expect(String((failure as Error).message)).not.toContain('geheim');
-    }, 20_000);
+    });
   });
 });

@@ -67,7 +67,7 @@ beforeAll(async () => {
     'd.json',
     rawDocket([first], { court_id: 'nysd', docket_number: '1:24-cv-00007', federal_dn_office_code: '1' }),
   );
-}, 30_000);
+});
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
 describe('docket cases list', () => {
