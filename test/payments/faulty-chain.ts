@@ -2,6 +2,7 @@
 import type { Keypair } from '@solana/web3.js';
 import bs58 from 'bs58';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { createPurchasing } from '../../src/commands/purchase/purchasing.ts';
 import { honest, MOODS, type Mood, type MoodName } from '../solana/chain-moods.ts';
 import { until } from './steering.ts';
 import { answerFor, openWorld, USDC, type World } from './world.ts';
@@ -67,12 +68,15 @@ export function describeFaultyChain(before: readonly MoodName[], after: readonly
       world.endpoints[index]!.fault = mood;
     });
   };
-  const buy = () => world.moved(wallet, () => world.get('/v2/case?q=moody', world.pay(wallet)));
+  const buy = (node?: string) => world.moved(wallet, () => world.get('/v2/case?q=moody', world.pay(wallet), node));
 
   describe('one endpoint of two', () => {
     it.each(EVERY_MOOD)('that is %s costs no caller anything: the other is asked', async (name) => {
+      // On a machine that pauses, a settlement may take longer than this suite waits for one that never comes.
+      const patience = { settlementMs: 20_000, rebroadcastMs: 100 };
+      const node = await world.serve(createPurchasing({ ...world.ports, patience }));
       become(MOODS[name]);
-      const { result, spent } = await buy();
+      const { result, spent } = await buy(node);
       expect([result.status, spent]).toEqual([200, 990_000n]);
     });
   });

@@ -16,7 +16,7 @@ let world: World;
 let wallet: Keypair;
 let id: string;
 beforeAll(async () => {
-  world = await openWorld({ paidBefore: true, slotMs: 40, patience: { settlementMs: 600, rebroadcastMs: 100 } });
+  world = await openWorld({ paidBefore: true, slotMs: 40, patience: { settlementMs: 3_000, rebroadcastMs: 100 } });
 });
 beforeEach(async () => {
   wallet = await world.wallet(10n * USDC);

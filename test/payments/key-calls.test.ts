@@ -26,7 +26,7 @@ beforeAll(async () => {
   world = await openWorld({
     paidBefore: true,
     slotMs: 40,
-    patience: { settlementMs: 500, rebroadcastMs: 100, appendRepeatsMs: [10] },
+    patience: { settlementMs: 900, rebroadcastMs: 100, appendRepeatsMs: [10] },
   });
 });
 beforeEach(async () => {

@@ -11,7 +11,7 @@ import { altered, openWorld, USDC, type World } from './world.ts';
 let world: World;
 let wallet: Keypair;
 beforeAll(async () => {
-  world = await openWorld({ paidBefore: true, slotMs: 40, patience: { settlementMs: 900, rebroadcastMs: 100 } });
+  world = await openWorld({ paidBefore: true, slotMs: 40, patience: { settlementMs: 1_500, rebroadcastMs: 100 } });
 });
 beforeEach(async () => {
   wallet = await world.wallet(10n * USDC);
@@ -139,10 +139,11 @@ describe('a payment that cannot be looked up', () => {
   it('keeps no other one from its outcome, nor from finality', async () => {
     const visible = async () => world.runner.waitFor('payments', (await world.storage.log.head())!, 30_000);
     world.disturb({ send: async () => ({ sent: true }) });
-    const [broken, pending] = [
-      await world.get('/v2/case?q=broken', world.pay(wallet)),
-      await world.get('/v2/case?q=pending', world.pay(wallet)),
-    ];
+    // At once: the second must still be valid when recovery sends it again.
+    const [broken, pending] = await Promise.all([
+      world.get('/v2/case?q=broken', world.pay(wallet)),
+      world.get('/v2/case?q=pending', world.pay(wallet)),
+    ]);
     world.disturb();
     const settled = await world.get('/v2/case?q=settled', world.pay(wallet));
     expect([broken.status, pending.status, settled.status]).toEqual([202, 202, 200]);

@@ -20,7 +20,7 @@ beforeAll(async () => {
   world = await openWorld({
     paidBefore: true,
     slotMs: 40,
-    patience: { settlementMs: 900, rebroadcastMs: 100, appendRepeatsMs: [20, 60, 120] },
+    patience: { settlementMs: 2_500, rebroadcastMs: 100, appendRepeatsMs: [20, 60, 120] },
   });
 });
 beforeEach(async () => {

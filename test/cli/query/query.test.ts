@@ -22,7 +22,7 @@ let directory: string;
 beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), 'query-'));
   world = await openWorld({
-    patience: { settlementMs: 200 },
+    patience: { settlementMs: 1_000 },
     answer: async (caseId, call) => {
       const refusal = REFUSALS.get(caseId);
       if (refusal) return refusal;
@@ -134,7 +134,7 @@ describe('docket query', () => {
         setTimeout(async () => {
           world.disturb();
           await world.recoverLater().round();
-        }, 1_000);
+        }, 3_000);
         return outcome;
       },
     });

@@ -8,7 +8,7 @@ import { type Answer, openWorld, type World } from '../../payments/world.ts';
 let world: World;
 let wallet: Keypair;
 beforeAll(async () => {
-  world = await openWorld({ paidBefore: true, slotMs: 40, patience: { settlementMs: 300, rebroadcastMs: 100 } });
+  world = await openWorld({ paidBefore: true, slotMs: 40, patience: { settlementMs: 3_000, rebroadcastMs: 100 } });
 });
 beforeEach(async () => {
   wallet = await world.wallet();
