@@ -1,12 +1,12 @@
 /** Names of sources that push dockets. The name marks what they bring, so it must not pass for another source. */
 
+import { LiveSourceName } from '../events/source.ts';
+
 const NAME = /^[a-z][a-z0-9-]{1,31}$/;
 
 /** Names of this service's own sources, and words that mean something else where a source is named. */
-const RESERVED: ReadonlySet<string> = new Set([
-  'courtlistener',
-  'rss',
-  'scotus',
+const RESERVED: ReadonlySet<string> = new Set<string>([
+  ...LiveSourceName.options,
   'file',
   'files',
   'import',

@@ -1,9 +1,9 @@
 /** Given sources of metrics; when several scrapers ask; then each is read rarely, and a failing one hides no other. */
 import { Gauge, Registry } from 'prom-client';
 import { describe, expect, it } from 'vitest';
-import { createMetrics } from '../../../src/http/admin/metrics/metrics.ts';
-import { Sources } from '../../../src/http/admin/metrics/sources.ts';
-import { TimeHistogram } from '../../../src/http/admin/metrics/time-histogram.ts';
+import { createMetrics } from '../../../../src/http/admin/metrics/metrics.ts';
+import { Sources } from '../../../../src/http/admin/metrics/sources.ts';
+import { TimeHistogram } from '../../../../src/http/admin/metrics/time-histogram.ts';
 
 function sourceWith(read: () => Promise<number>, now: () => number = () => 0) {
   const registry = new Registry();
