@@ -6,7 +6,7 @@ import type { Court } from '../../courts/court.ts';
 import { CASES, type CaseDocument } from '../../dockets/case-document.ts';
 import { createMetrics } from '../../http/admin/metrics/metrics.ts';
 import { cases } from '../../projections/cases.ts';
-import { createProjectionRunner } from '../../projections/runner.ts';
+import { createProjectionRunner, type ProjectionRunner } from '../../projections/runner.ts';
 import { sourceCases } from '../../projections/source-cases.ts';
 import { systemClock } from '../../runtime/instant.ts';
 import { outgoingOf } from '../../service/outgoing.ts';
@@ -65,8 +65,7 @@ async function refresh(storage: Storage, context: CliContext, config: Config, wa
       'Set COURTLISTENER_TOKEN, or SCOTUS=on for the Supreme Court; a feed cannot be asked about a case. docs/sources.md has each source.',
     );
   }
-  const look = await lookNow(storage, context, config, court, number.canonical);
-  const count = 'stream' in look ? await filingsOf(storage, look.stream) : null;
+  const { look, filings } = await lookNow(storage, context, config, court, number.canonical);
   const asked = { court: court.code, caseNumber: number.canonical, source };
   if (look.look === 'failed') throw notAsked(look.because, asked);
   if (wanted.json) {
@@ -75,11 +74,12 @@ async function refresh(storage: Storage, context: CliContext, config: Config, wa
       case_number: asked.caseNumber,
       look: look.look,
       because: 'because' in look ? { fault: look.because.fault, reason: look.because.reason } : null,
-      filings: count,
+      filings,
     });
   } else if (look.look === 'complete' || look.look === 'unchanged') {
     const what = look.look === 'complete' ? 'the source showed everything' : 'nothing has changed';
-    print(context, `${asked.court} ${asked.caseNumber}: ${what}; ${counted(count ?? 0, 'filing')} known.`);
+    const known = filings === null ? '' : `; ${counted(filings, 'filing')} known`;
+    print(context, `${asked.court} ${asked.caseNumber}: ${what}${known}.`);
   }
   assertSuccess(look, asked);
 }
@@ -140,7 +140,7 @@ async function lookNow(
   config: Config,
   court: Court,
   caseNumber: string,
-): Promise<Look> {
+): Promise<{ readonly look: Look; readonly filings: number | null }> {
   const logger = pino(SILENT);
   const owner = leaseOwner();
   const runner = createProjectionRunner({
@@ -167,7 +167,8 @@ async function lookNow(
   try {
     await runner.start();
     await pauses.ready;
-    return await desk.look({ court, caseNumber }, { priority: 'watched', signal: stopped.signal });
+    const look = await desk.look({ court, caseNumber }, { priority: 'watched', signal: stopped.signal });
+    return { look, filings: 'stream' in look ? await filingsOf(storage, runner, look.stream) : null };
   } finally {
     progress.end();
     stopped.end();
@@ -198,7 +199,16 @@ function requestProgress(context: CliContext) {
   };
 }
 
-async function filingsOf({ readStore }: Storage, stream: string): Promise<number | null> {
+const VISIBLE_WITHIN_MS = 10_000;
+
+/** Null if the read model, which a running service may fold, does not show what was recorded in time. */
+async function filingsOf(
+  { log, readStore }: Storage,
+  runner: Pick<ProjectionRunner, 'waitFor'>,
+  stream: string,
+): Promise<number | null> {
+  const newest = (await log.read(stream)).at(-1);
+  if (!newest || !(await runner.waitFor(cases.name, newest.position, VISIBLE_WITHIN_MS))) return null;
   const document = (await readStore.load<CaseDocument>(CASES, [stream])).get(stream)?.document;
   return document?.filingCount ?? null;
 }

@@ -7,6 +7,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { EXIT } from '../../../src/cli/command.ts';
+import { readConfig } from '../../../src/config.ts';
+import { cases } from '../../../src/projections/cases.ts';
+import { createProjectionRunner } from '../../../src/projections/runner.ts';
+import { systemClock } from '../../../src/runtime/instant.ts';
+import { openStorage } from '../../../src/service/open-storage.ts';
+import { silent } from '../../http/serving.ts';
 import { openTown } from '../../sources/town.ts';
 import { docketInProcess } from '../../support/docket-in-process.ts';
 
@@ -38,6 +44,29 @@ describe('docket sources refresh', () => {
     const again = await refresh('ilnd', '1:26-cv-02417');
     expect(again.code, again.err).toBe(EXIT.ok);
     expect(again.out).toMatch(new RegExp(`^ilnd 1:26-cv-02417: .*; ${filings} filings known.\\n$`));
+  });
+
+  it('counts what it has recorded while a running service folds the read models', async () => {
+    const storage = await openStorage(readConfig(environment));
+    const owner = 'a running service';
+    const runner = createProjectionRunner({
+      ...storage,
+      projections: [cases],
+      clock: systemClock,
+      logger: silent,
+      owner,
+    });
+    await runner.start();
+    try {
+      const { code, out, err } = await refresh('scotus', '25-447');
+      expect([code, out], err).toEqual([
+        EXIT.ok,
+        expect.stringMatching(/showed everything; [1-9]\d* filings known\.\n$/),
+      ]);
+    } finally {
+      await runner.stop();
+      await storage.close();
+    }
   });
 
   it('shows in the list what it has used of the budget, and when it succeeded', async () => {
