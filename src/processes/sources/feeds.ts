@@ -11,7 +11,7 @@ import { pause } from '../../runtime/pause.ts';
 import type { SourceHttp } from '../../sources/http/source-http.ts';
 import type { CourtFeed } from '../../sources/rss/addresses.ts';
 import { type FeedMemory, readMemory, writeMemory } from '../../sources/rss/feed-memory.ts';
-import { FAILING_AFTER, INTERVAL, isSilent, LONGEST_WAIT } from '../../sources/rss/feed-rules.ts';
+import { FAILING_AFTER, INTERVAL, isSilent, mustWait } from '../../sources/rss/feed-rules.ts';
 import type { FeedCase } from '../../sources/rss/snapshots.ts';
 import type { Ingest } from '../../sources/source.ts';
 import type { CommandContext, EventLog } from '../../storage/event-log.ts';
@@ -86,6 +86,7 @@ export function createFeeds(ports: FeedsPorts): Feeds {
   const trouble = new Trouble(logger, { process: NAME });
   /** When each court is due, as far as this node knows; its cell decides. */
   const dueAt = new Map<string, Micros>();
+  let steppedAt: Micros = 0;
   const due = ({ court }: CourtFeed): Micros => dueAt.get(court.code) ?? 0;
   const contextOf = (): CommandContext => {
     const commandId = randomUUID();
@@ -167,6 +168,9 @@ export function createFeeds(ports: FeedsPorts): Feeds {
   }
 
   async function step(now: Micros, signal: AbortSignal = new AbortController().signal): Promise<Micros> {
+    // The clock was set back: the cells decide.
+    if (now < steppedAt) dueAt.clear();
+    steppedAt = now;
     const waiting = feeds.filter((feed) => due(feed) <= now).sort((a, b) => due(a) - due(b));
     const worker = async (): Promise<void> => {
       for (let feed = waiting.shift(); feed && !signal.aborted; feed = waiting.shift()) await pollOnce(feed, signal);
@@ -186,8 +190,7 @@ export function createFeeds(ports: FeedsPorts): Feeds {
     dueAt.set(code, now + interval);
     try {
       const { version, memory } = await readMemory(readStore, code);
-      // No wait is longer; a clock that was ahead and is set back must not stop the polls.
-      if (memory.nextAt > now && memory.nextAt <= now + LONGEST_WAIT) {
+      if (mustWait(memory, now)) {
         dueAt.set(code, memory.nextAt);
         return;
       }
@@ -196,12 +199,12 @@ export function createFeeds(ports: FeedsPorts): Feeds {
         dueAt.set(code, now + WAITS_FOR_MODELS);
         return;
       }
-      const claimed = { ...memory, lookedAt, nextAt: now + interval };
+      const claimed = { ...memory, lookedAt, nextAt: now + interval, decidedAt: now };
       if (!(await writeMemory(readStore, code, version, claimed))) return;
       const { poll, memory: next } = await pollFeed(pollPorts, feed, claimed, signal);
       // An interrupted request says nothing about the court.
       if (signal.aborted && poll.fault !== null) return;
-      await writeMemory(readStore, code, version + 1, next);
+      await writeMemory(readStore, code, version + 1, { ...next, decidedAt: clock.now() });
       dueAt.set(code, next.nextAt);
       ports.polled?.(poll);
       report(feed, poll, next);

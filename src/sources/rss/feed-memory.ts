@@ -9,6 +9,8 @@ import type { ReadStore } from '../../storage/read-store.ts';
 export interface FeedMemory {
   /** No node polls the court before this moment. */
   readonly nextAt: Micros;
+  /** When that was decided; null if an older version wrote it. */
+  readonly decidedAt: Micros | null;
   /** When the last poll began that showed a whole feed; null before the first. */
   readonly lookedAt: Micros | null;
   /** When a feed last had an item or a time of building that the one before had not. */
@@ -35,6 +37,7 @@ export interface FeedMemory {
 
 export const NO_MEMORY: FeedMemory = {
   nextAt: 0,
+  decidedAt: null,
   lookedAt: null,
   movedAt: null,
   builtAt: null,
@@ -96,6 +99,7 @@ function decode(value: JsonObject | null): FeedMemory {
   const text = (name: string): string | null => (typeof value[name] === 'string' ? (value[name] as string) : null);
   return {
     nextAt: number('nextAt') ?? 0,
+    decidedAt: number('decidedAt'),
     lookedAt: number('lookedAt'),
     movedAt: number('movedAt'),
     builtAt: number('builtAt'),

@@ -32,7 +32,15 @@ export function nextPoll(
 }
 
 /** What no wait exceeds. */
-export const LONGEST_WAIT: Micros = DAY + HOUR;
+const LONGEST_WAIT: Micros = DAY + HOUR;
+/** By how much the clocks of two nodes may differ. */
+const CLOCKS_DIFFER: Micros = MINUTE;
+
+/** Whether a court must wait. A clock that was ahead and is set back must not stop the polls until it has caught up. */
+export function mustWait({ nextAt, decidedAt }: Pick<FeedMemory, 'nextAt' | 'decidedAt'>, now: Micros): boolean {
+  const wasAhead = nextAt > now + LONGEST_WAIT || (decidedAt !== null && decidedAt > now + CLOCKS_DIFFER);
+  return nextAt > now && !wasAhead;
+}
 
 /** Failures in a row before the court counts as failing: one time-out is nothing. */
 export const FAILING_AFTER = 3;

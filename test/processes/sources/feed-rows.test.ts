@@ -128,13 +128,22 @@ describe('feeds (docs/design/sources.md#feeds)', () => {
     for (const court of COURTS) expect(world.server.requests(court)).toHaveLength(1);
   });
 
-  it('are polled again after a clock that was a year ahead is set back', async () => {
-    world.move(365 * 24 * 3_600_000_000);
+  it.each([
+    ['a new process, after a clock was set back by a year', 365 * 24 * 60, true],
+    ['a new process, after a clock was set back by two hours', 120, true],
+    ['the same process, after its clock was set back by two hours', 120, false],
+  ])('are polled at once by %s', async (_by, minutes, isNew) => {
+    world.server.trouble('nyed', 'gone');
+    world.move(minutes * 60_000_000);
     await world.step();
-    world.move(-365 * 24 * 3_600_000_000);
-    world.reopen();
+    world.move(-minutes * 60_000_000);
+    if (isNew) world.reopen();
     await world.step();
+    for (const court of COURTS) expect(world.server.requests(court)).toHaveLength(2);
+    await world.later(4);
     expect(world.server.requests('ilnd')).toHaveLength(2);
+    await world.later(2);
+    expect(world.server.requests('ilnd')).toHaveLength(3);
   });
 
   it('are not polled while they are paused', async () => {

@@ -119,6 +119,7 @@ describe('what is remembered of a feed', () => {
     };
     const memory: FeedMemory = {
       nextAt: 1,
+      decidedAt: 1,
       lookedAt: 2,
       movedAt: null,
       builtAt: 3,
