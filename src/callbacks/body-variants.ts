@@ -1,6 +1,7 @@
 /**
  * Undoes common changes of a body that make its verification fail: each result is tried instead of the received body.
  */
+import { parsedJson } from '../runtime/parsed-json.ts';
 
 export interface BodyVariant {
   /** What happened to the body, if this variant matches. */
@@ -39,7 +40,7 @@ export function bodyVariants(body: Buffer): readonly BodyVariant[] {
  * the keys, the order inside the payload is lost.
  */
 function rewritten(text: string): string | null {
-  const parsed = parse(text);
+  const parsed = parsedJson(text);
   if (typeof parsed !== 'object' || parsed === null) return null;
   const { payload, webhook, ...rest } = parsed as { payload?: unknown; webhook?: unknown };
   if (payload === undefined || typeof webhook !== 'object' || webhook === null || Object.keys(rest).length > 0) {
@@ -52,16 +53,8 @@ function rewritten(text: string): string | null {
 const WEBHOOK_ORDER = ['version', 'event_type', 'date_created', 'deprecation_date', 'delivery_id', 'idempotency_key'];
 
 function jsonString(text: string): string | null {
-  const parsed = parse(text);
+  const parsed = parsedJson(text);
   return typeof parsed === 'string' ? parsed : null;
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 const isLatin1 = (text: string): boolean => [...text].every((character) => character.charCodeAt(0) < 256);

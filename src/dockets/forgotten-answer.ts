@@ -1,6 +1,6 @@
 /** Removes a forgotten docket from a stored answer. Pure. */
 import type { Json, JsonObject } from '../events/event.ts';
-import { parsedJson } from './stored-answer.ts';
+import { parsedJson } from '../runtime/parsed-json.ts';
 
 export interface ForgottenCase {
   /** Whether a court code and a number, as a caller sent or the service wrote them, mean the docket. */
@@ -30,7 +30,7 @@ export type Remainder =
  */
 export function withoutCase(bytes: Buffer, forgotten: ForgottenCase): Remainder {
   const text = bytes.toString('utf8');
-  const answer = parsedJson(text);
+  const answer = parsedJson(text) as Json | undefined;
   // Nothing of it can be kept, and nobody can read it.
   if (answer === undefined) return mentions(text, forgotten) ? { holds: true, left: null } : { holds: false };
   if (!holds(answer, forgotten)) return { holds: false };

@@ -1,6 +1,6 @@
 /** Removes the texts of withdrawn filings from a stored answer. Pure. */
 import type { Json, JsonObject } from '../events/event.ts';
-import { parsedJson } from './stored-answer.ts';
+import { parsedJson } from '../runtime/parsed-json.ts';
 
 /** Fields that say that a filing exists, and nothing about its content. */
 const PLACE: ReadonlySet<string> = new Set([
@@ -27,7 +27,7 @@ const NOTHING: Readonly<Record<string, Json>> = { description: '', document_iden
 export function withoutFilings(bytes: Buffer, filingIds: ReadonlySet<string>): Buffer | null {
   const named = [...filingIds].filter((filingId) => bytes.includes(filingId));
   if (named.length === 0) return null;
-  const stored = parsedJson(bytes.toString('utf8'));
+  const stored = parsedJson(bytes.toString('utf8')) as Json | undefined;
   if (stored === undefined) return Buffer.from(JSON.stringify({ meta: { withdrawn_filings: named } }));
   const withdrawn = new Set<string>();
   const answer = emptied(stored, filingIds, withdrawn);

@@ -2,7 +2,8 @@
  * A head of the log as text that others can check: a checkpoint (c2sp.org/tlog-checkpoint) in a signed note
  * (c2sp.org/signed-note). Pure (docs/design/audit.md#heads).
  */
-import { createPrivateKey, createPublicKey, hash, sign, verify } from 'node:crypto';
+import { hash, sign, verify } from 'node:crypto';
+import { privateKeyOf, publicBytesOf, publicKeyOf } from '../runtime/ed25519.ts';
 
 /** What a head claims: the log's first `size` events have this root. */
 export interface HeadClaim {
@@ -35,9 +36,6 @@ export interface ParsedNote extends SignedHead {
 const ORIGIN = 'docket-log/';
 /** The type of Ed25519 among the signatures of notes. */
 const ED25519 = Buffer.of(1);
-/** The fixed prefixes of an Ed25519 private key in PKCS #8 and of a public key in SPKI (RFC 8410). */
-const PKCS8_PREFIX = Buffer.from('302e020100300506032b657004220420', 'hex');
-const SPKI_PREFIX = Buffer.from('302a300506032b6570032100', 'hex');
 const KEY_HASH_BYTES = 4;
 const KEY_BYTES = 32;
 const SIGNATURE_BYTES = 64;
@@ -51,10 +49,9 @@ export const noteTextOf = ({ size, root }: HeadClaim, logId: string): string =>
 
 /** @param seed 32 bytes */
 export function headKeyOf(seed: Uint8Array): HeadKey {
-  const privateKey = createPrivateKey({ key: Buffer.concat([PKCS8_PREFIX, seed]), format: 'der', type: 'pkcs8' });
-  const spki = createPublicKey(privateKey).export({ format: 'der', type: 'spki' });
+  const privateKey = privateKeyOf(seed);
   return {
-    publicKey: spki.subarray(SPKI_PREFIX.length).toString('base64'),
+    publicKey: publicBytesOf(privateKey).toString('base64'),
     signHead: (head, logId) => sign(null, Buffer.from(noteTextOf(head, logId)), privateKey).toString('base64'),
   };
 }
@@ -64,8 +61,7 @@ export function verifyHeadSignature(head: SignedHead, logId: string, publicKey: 
   const key = bytesOf(publicKey, KEY_BYTES);
   const signature = bytesOf(head.signature, SIGNATURE_BYTES);
   if (!key || !signature) return false;
-  const spki = createPublicKey({ key: Buffer.concat([SPKI_PREFIX, key]), format: 'der', type: 'spki' });
-  return verify(null, Buffer.from(noteTextOf(head, logId)), spki, signature);
+  return verify(null, Buffer.from(noteTextOf(head, logId)), publicKeyOf(key), signature);
 }
 
 /** The whole note: text, empty line, signature. */

@@ -1,8 +1,9 @@
 /** Solana keys: reads, creates and stores them in the data folder, and signs with them. Ed25519 is `node:crypto`. */
-import { createPrivateKey, createPublicKey, type KeyObject, randomBytes, sign, verify } from 'node:crypto';
+import { type KeyObject, randomBytes, sign, verify } from 'node:crypto';
 import { closeSync, openSync, readFileSync } from 'node:fs';
 import { promisify } from 'node:util';
 import bs58 from 'bs58';
+import { privateKeyOf, publicBytesOf, publicKeyOf } from '../runtime/ed25519.ts';
 import { createSecretFile } from '../runtime/secret-file.ts';
 
 /** A key could not be read. The message never contains any part of it. */
@@ -14,9 +15,6 @@ export class KeyUnreadable extends Error {
   }
 }
 
-/** The fixed prefixes of an Ed25519 private key in PKCS #8 and of a public key in SPKI (RFC 8410). */
-const PKCS8_PREFIX = Buffer.from('302e020100300506032b657004220420', 'hex');
-const SPKI_PREFIX = Buffer.from('302a300506032b6570032100', 'hex');
 const SEED_BYTES = 32;
 const SECRET_BYTES = 64;
 const SIGNATURE_BYTES = 64;
@@ -33,9 +31,8 @@ export class SolanaKey {
 
   private constructor(seed: Uint8Array) {
     this.#seed = Buffer.from(seed);
-    this.#private = createPrivateKey({ key: Buffer.concat([PKCS8_PREFIX, seed]), format: 'der', type: 'pkcs8' });
-    const spki = createPublicKey(this.#private).export({ format: 'der', type: 'spki' });
-    this.publicKey = Buffer.from(spki.subarray(SPKI_PREFIX.length));
+    this.#private = privateKeyOf(seed);
+    this.publicKey = publicBytesOf(this.#private);
     this.address = bs58.encode(this.publicKey);
   }
 
@@ -143,8 +140,7 @@ function saveKeyIfMissing(path: string): void {
 export function verifySignature(publicKey: Uint8Array, message: Uint8Array, signature: Uint8Array): boolean {
   if (publicKey.length !== SEED_BYTES || signature.length !== SIGNATURE_BYTES) return false;
   try {
-    const key = createPublicKey({ key: Buffer.concat([SPKI_PREFIX, publicKey]), format: 'der', type: 'spki' });
-    return verify(null, message, key, signature);
+    return verify(null, message, publicKeyOf(publicKey), signature);
   } catch {
     return false;
   }

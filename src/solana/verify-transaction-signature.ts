@@ -2,11 +2,9 @@
  * Verifies Ed25519 signatures as the cluster does: OpenSSL through `node:crypto`, without the weak keys for which one
  * signature fits every message.
  */
-import { createPublicKey, type KeyObject, verify } from 'node:crypto';
+import { type KeyObject, verify } from 'node:crypto';
 import { promisify } from 'node:util';
-
-/** DER of an Ed25519 public key up to its 32 bytes (RFC 8410). */
-const SPKI_PREFIX = Buffer.from('302a300506032b6570032100', 'hex');
+import { publicKeyOf } from '../runtime/ed25519.ts';
 
 /**
  * Points of small order, with the sign bit cleared. Under such a key one signature fits every message. OpenSSL accepts
@@ -45,7 +43,7 @@ function keyOf(publicKey: Buffer): KeyObject | null {
 function makeKey(publicKey: Buffer): KeyObject | null {
   if (isSmallOrder(publicKey)) return null;
   try {
-    return createPublicKey({ key: Buffer.concat([SPKI_PREFIX, publicKey]), format: 'der', type: 'spki' });
+    return publicKeyOf(publicKey);
   } catch {
     return null;
   }

@@ -3,6 +3,7 @@ import { paidAnswer } from '../../commands/delivery/owed.ts';
 import type { DeliveryScheduled } from '../../events/delivery.ts';
 import type { EventOf } from '../../events/event.ts';
 import { paymentStream, QueryAnswered } from '../../events/payment.ts';
+import { parsedJson } from '../../runtime/parsed-json.ts';
 import { type BlobName, CorruptPayload, type PayloadStore } from '../../storage/payload-store.ts';
 import type { RawEventLog } from '../../storage/raw-events.ts';
 
@@ -36,10 +37,13 @@ export async function pushedFault(ports: PushedPorts, scheduled: Scheduled): Pro
 function isEnvelopeOf(envelope: Buffer, payload: Buffer, deliveryId: string): boolean {
   const head = Buffer.concat([Buffer.from('{"payload":'), payload, Buffer.from(',"webhook":')]);
   if (!envelope.subarray(0, head.length).equals(head)) return false;
-  const webhook = jsonOf(envelope.subarray(head.length, -1).toString()) as {
-    readonly delivery_id?: unknown;
-    readonly idempotency_key?: unknown;
-  } | null;
+  const webhook = parsedJson(envelope.subarray(head.length, -1).toString()) as
+    | {
+        readonly delivery_id?: unknown;
+        readonly idempotency_key?: unknown;
+      }
+    | null
+    | undefined;
   return webhook?.delivery_id === deliveryId && webhook.idempotency_key === deliveryId;
 }
 
@@ -49,17 +53,9 @@ async function promiseOf({ log }: PushedPorts, { payment, deliveryId }: Schedule
     const event = await log.find(paymentStream(payment), revision);
     if (event === null) return null;
     if (event.type !== QueryAnswered.type) continue;
-    const parsed = QueryAnswered.schema.safeParse(jsonOf(event.data));
+    const parsed = QueryAnswered.schema.safeParse(parsedJson(event.data));
     const callback = parsed.data?.callbacks.find((one) => one.deliveryId === deliveryId);
     if (parsed.data?.answer && callback) return { answer: parsed.data.answer, result: callback.result };
-  }
-}
-
-function jsonOf(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return null;
   }
 }
 

@@ -3,6 +3,7 @@ import { ContentRedacted, contentStream } from '../../events/content.ts';
 import { DeliveryScheduled } from '../../events/delivery.ts';
 import { PaymentFailed, paymentStream, QueryAnswered } from '../../events/payment.ts';
 import { type Instant, toMicros } from '../../runtime/instant.ts';
+import { parsedJson } from '../../runtime/parsed-json.ts';
 import type { Position } from '../../storage/event-log.ts';
 import type { RawEventLog } from '../../storage/raw-events.ts';
 import { KEPT_TO_WITHIN } from '../rules/limits.ts';
@@ -26,7 +27,7 @@ interface Needed {
 /** What is found instead; null if it was withdrawn by record, or if other rules say why it cannot be known. */
 export async function withdrawalFault(log: Log, withdrawal: Withdrawal): Promise<string | null> {
   const event = await log.find(withdrawal.stream, 0);
-  const scheduled = event && DeliveryScheduled.schema.safeParse(parsed(event.data)).data;
+  const scheduled = event && DeliveryScheduled.schema.safeParse(parsedJson(event.data)).data;
   if (!scheduled) return null;
   const { envelope, target, keepUntil, payment, deliveryId } = scheduled;
   // A callback without an envelope was judged when it was scheduled.
@@ -47,7 +48,7 @@ async function answerOf(log: Log, payment: string, deliveryId: string): Promise<
     if (event === null) return needed;
     if (event.type === PaymentFailed.type && !namesCommand(event.metadata)) return null;
     if (event.type !== QueryAnswered.type) continue;
-    const { data } = QueryAnswered.schema.safeParse(parsed(event.data));
+    const { data } = QueryAnswered.schema.safeParse(parsedJson(event.data));
     const callback = data?.callbacks.find((one) => one.deliveryId === deliveryId);
     if (data?.answer && callback) needed = { names: [data.answer, callback.target], keepUntil: data.keepUntil };
   }
@@ -59,13 +60,5 @@ async function isRemoved(log: Log, name: string, before: Position): Promise<bool
     const event = await log.find(contentStream(name), revision);
     if (event === null || event.position >= before) return false;
     if (event.type === ContentRedacted.type) return true;
-  }
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return null;
   }
 }

@@ -3,6 +3,7 @@
  * meaning is certain; otherwise it reports all errors at once.
  */
 import type { Json, JsonObject } from '../../events/event.ts';
+import { parsedJson } from '../../runtime/parsed-json.ts';
 import { nearestName } from '../nearest-name.ts';
 import { missing } from '../parameters/case-query.ts';
 import { echo, type Issue } from '../parameters/issues.ts';
@@ -91,7 +92,7 @@ const readers: Readonly<Record<Parameter['type'], (given: unknown) => Argument |
   },
   // Some models send nested arguments as text.
   queries: (given) => {
-    const list = typeof given === 'string' ? parsed(given) : given;
+    const list = typeof given === 'string' ? parsedJson(given) : given;
     return Array.isArray(list) && list.every(isObject) ? list : null;
   },
 };
@@ -100,14 +101,6 @@ const BOOLEANS: Readonly<Record<string, boolean>> = { true: true, false: false }
 
 const isObject = (value: unknown): value is Query =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return null;
-  }
-}
 
 const TYPE_RULES: Readonly<Record<Parameter['type'], string>> = {
   string: 'A text (a JSON string of well-formed Unicode).',

@@ -7,6 +7,7 @@ import { createHash } from 'node:crypto';
 import type { Court } from '../../courts/court.ts';
 import { UNKNOWN_HEADER } from '../../dockets/snapshot.ts';
 import { type Clock, MICROS_PER_MS, MICROS_PER_SECOND, type Micros, toInstant } from '../../runtime/instant.ts';
+import { parsedJson } from '../../runtime/parsed-json.ts';
 import { pause } from '../../runtime/pause.ts';
 import type { ReadStore } from '../../storage/read-store.ts';
 import type { Rate, SourceBudget } from '../budget.ts';
@@ -84,7 +85,7 @@ async function ask(options: SupremeCourtOptions, spaced: Spacing, asked: AskedCa
     .replace(/^\uFEFF/, '')
     .trim();
   if (text === '' || isPage(response, text)) return { look: 'not_found' };
-  const file = readSupremeCourtFile(parsed(text), { court: asked.court, caseNumber: asked.caseNumber, askedAt });
+  const file = readSupremeCourtFile(parsedJson(text), { court: asked.court, caseNumber: asked.caseNumber, askedAt });
   if ('refused' in file) return failed(fault('unreadable', file.refused));
   const look = recorded(await asking.ingest(file.snapshot), 'complete');
   // After the ingest: if it fails, the file counts as unseen.
@@ -134,14 +135,6 @@ async function turn({ budget, clock, sleep = pause }: SupremeCourtOptions, askin
 /** A page for people instead of the file: how this site says that there is none. */
 const isPage = ({ headers }: SourceResponse, text: string): boolean =>
   text.startsWith('<') || /^text\/html\b/i.test(headers['content-type'] ?? '');
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return null;
-  }
-}
 
 function faultOf({ status, headers }: SourceResponse, now: Micros): Fault {
   const reason = `HTTP ${status}`;
