@@ -1,9 +1,10 @@
 /** The case that callers of the crash tests query. */
 import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { docket } from './agreement.ts';
 import type { Stage } from './paid-load.ts';
 
-const FIXTURE = new URL('../../fixtures/demo-before.json', import.meta.url).pathname;
+const FIXTURE = join(import.meta.dirname, '../../fixtures/demo-before.json');
 
 export async function importDemoCase({ environment, within }: Stage): Promise<void> {
   await docket(['import', FIXTURE, '--json'], environment, within);

@@ -1,4 +1,5 @@
 /** What the tests share that give a service another log: sales, errors, and what `/readyz` reports. */
+import { join } from 'node:path';
 import { PublicKey } from '@solana/web3.js';
 import { expect } from 'vitest';
 import { paymentFor, type Stage } from '../crash/paid-load.ts';
@@ -6,7 +7,7 @@ import { callTool, paymentFor as toolPaymentFor } from '../http/mcp/client.ts';
 import { tokenAccountOf } from '../solana/payment-transactions.ts';
 import { type RunningProcess, spawnDocket, until } from '../support/processes.ts';
 
-export const DEMO_AFTER = new URL('../../fixtures/demo-after.json', import.meta.url).pathname;
+export const DEMO_AFTER = join(import.meta.dirname, '../../fixtures/demo-after.json');
 
 /** Engines on a busy machine may take long to answer the first time. */
 const ENDS_WITHIN_MS = 120_000;

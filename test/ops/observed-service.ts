@@ -17,7 +17,7 @@ import { openTown } from '../sources/town.ts';
 import { docketInProcess } from '../support/docket-in-process.ts';
 import { ChainRpc } from '../support/rpc.ts';
 
-const DEMO = new URL('../../fixtures/demo-before.json', import.meta.url).pathname;
+const DEMO = join(import.meta.dirname, '../../fixtures/demo-before.json');
 
 /** One scrape: samples by name and labels, as they are written. */
 export interface Scrape {
