@@ -8,7 +8,7 @@ import type { EventLog, RecordedEvent } from '../../storage/event-log.ts';
 import { readable } from '../replay/replay.ts';
 import type { Receivers } from './judge.ts';
 import { foldPayment, type LoggedPayment } from './logged-payment.ts';
-import type { ReconcileState } from './state.ts';
+import { type ReconcileState, StateUnusable } from './state.ts';
 
 /** Events whose effects are stored together. */
 const BATCH = 1_000;
@@ -23,12 +23,14 @@ export interface LogTarget {
 /**
  * Reads on from where the state ended.
  * @param progress called with the number of events read
+ * @throws StateUnusable if the log no longer holds the event where it ended
  */
 export async function readLog(
-  log: Pick<EventLog, 'readAll'>,
+  log: Pick<EventLog, 'read' | 'readAll'>,
   state: ReconcileState,
   progress: (events: number) => void,
 ): Promise<void> {
+  await assertContinues(log, state);
   const unread = state.fact('position');
   const filter = { by: 'streams', prefixes: ['payment-', LOG_IDENTITY_STREAM] } as const;
   let batch: (RecordedEvent | UnreadableEvent)[] = [];
@@ -41,6 +43,8 @@ export async function readLog(
       const last = batch.at(-1);
       const position = last instanceof UnreadableEvent ? last.place.position : last?.position;
       if (position !== undefined) state.setFact('position', position);
+      const mark = batch.findLast((read) => !(read instanceof UnreadableEvent)) as RecordedEvent | undefined;
+      if (mark) state.setFact('mark', JSON.stringify(markOf(mark)));
     });
     count += batch.length;
     batch = [];
@@ -51,6 +55,37 @@ export async function readLog(
     if (batch.length === BATCH) store();
   }
   store();
+}
+
+const markOf = ({ stream, revision, position, metadata }: RecordedEvent) => ({
+  ...{ stream, revision, position },
+  hash: metadata.hash,
+});
+
+/** A log that was cut since would have nothing to read on from, and its missing payments would still count as there. */
+async function assertContinues(log: Pick<EventLog, 'read'>, state: ReconcileState): Promise<void> {
+  const text = state.fact('mark');
+  // Nothing was read, or by an earlier version.
+  if (text === null) return;
+  const mark = JSON.parse(text) as ReturnType<typeof markOf>;
+  const found = await eventAt(log, mark);
+  if (found?.position === mark.position && found.metadata.hash === mark.hash) return;
+  const standing = found === undefined ? 'is missing' : 'is another';
+  throw new StateUnusable(
+    `the log was changed, cut or restored since: its event ${mark.stream} ${mark.revision} ${standing}`,
+  );
+}
+
+async function eventAt(
+  log: Pick<EventLog, 'read'>,
+  { stream, revision }: { readonly stream: string; readonly revision: number },
+): Promise<RecordedEvent | undefined> {
+  try {
+    return (await log.read(stream, { from: revision, limit: 1 }))[0];
+  } catch (error) {
+    if (error instanceof UnreadableEvent) return undefined;
+    throw error;
+  }
 }
 
 /** The payments that a batch changes, each stored once at its end. */

@@ -16,7 +16,7 @@ export interface Progress {
 }
 
 export interface ReconcileOptions {
-  readonly log: Pick<EventLog, 'readAll'>;
+  readonly log: Pick<EventLog, 'read' | 'readAll'>;
   readonly history: ChainHistory;
   readonly state: ReconcileState;
   readonly report: (finding: Finding) => void;
@@ -47,7 +47,7 @@ export class OtherChain extends Error {
 const BALANCE_ATTEMPTS = 10;
 const BALANCE_PAUSE_MS = 2_000;
 
-/** @throws OtherChain, StateUnusable for a state of another log, ChainUnavailable */
+/** @throws OtherChain, StateUnusable for a state of another log or of what this one no longer holds, ChainUnavailable */
 export async function reconcile(options: ReconcileOptions): Promise<Reconciliation> {
   const { log, history, state, report, progress, pacing = systemPacing } = options;
   const before = targetIn(state);
