@@ -1,10 +1,11 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect, it } from 'vitest';
-import { isDeadOwner, leaseOwner } from '../../src/storage/lease-owner.ts';
+import { expect, it, vi } from 'vitest';
+import { isDeadLocalOwner, isDeadOwner, leaseOwner } from '../../src/storage/lease-owner.ts';
 import { openSqlite } from '../../src/storage/sqlite/open.ts';
 
 it('distinguishes dead owners of this machine from all others', async () => {
@@ -33,6 +34,14 @@ it('distinguishes dead owners of this machine from all others', async () => {
     expect(isDeadOwner(other)).toBe(false);
   }
 
+  // Clones have one host name and the same process ids, but each boot has an id of its own.
+  const [host, , startedAt, , thread] = leaseOwner().split('/');
+  const elsewhere = [host, child.pid, startedAt, 'another-boot', thread].join('/');
+  expect(isDeadOwner(elsewhere)).toBe(false);
+  expect(isDeadLocalOwner(elsewhere)).toBe(true);
+  expect(isDeadLocalOwner(leaseOwner())).toBe(false);
+  expect(isDeadLocalOwner('elsewhere/1/2/another-boot/thread')).toBe(false);
+
   const directory = await mkdtemp(join(tmpdir(), 'docket-lease-'));
   const { readStore, close } = openSqlite({ directory });
   const dead = await readStore.acquireLease('work', owner, 0, 1_000_000);
@@ -42,3 +51,20 @@ it('distinguishes dead owners of this machine from all others', async () => {
   await close();
   await rm(directory, { recursive: true });
 });
+
+it.runIf(process.platform === 'linux')(
+  'counts a process as dead that has ended and that its parent ignores',
+  async () => {
+    // The shell becomes a program that never takes note of the child that it had.
+    const parent = spawn('sh', ['-c', 'sleep 0 & echo $!; exec sleep 60'], { stdio: ['ignore', 'pipe', 'ignore'] });
+    try {
+      const [line] = (await once(parent.stdout, 'data')) as [Buffer];
+      const pid = Number(line.toString());
+      await vi.waitFor(() => expect(readFileSync(`/proc/${pid}/stat`, 'utf8')).toContain(') Z '));
+      expect(process.kill(pid, 0)).toBe(true);
+      expect(isDeadOwner(`${hostname()}/${pid}/1234/some-thread`)).toBe(true);
+    } finally {
+      parent.kill('SIGKILL');
+    }
+  },
+);
