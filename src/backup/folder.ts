@@ -3,7 +3,7 @@ import { open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pause } from '../runtime/pause.ts';
 import { privateFolder } from '../runtime/secret-file.ts';
-import { isDeadOwner } from '../storage/lease-owner.ts';
+import { isDeadLocalOwner } from '../storage/lease-owner.ts';
 import {
   chainFault,
   MANIFEST,
@@ -121,7 +121,7 @@ async function list(directory: string, before: Manifest | null, part: Part): Pro
 /** @throws CopyRefused while another process writes to it */
 async function removeAbandoned(folder: string): Promise<void> {
   const owner = await ownerOf(folder);
-  if (owner !== null && !isDeadOwner(owner)) {
+  if (owner !== null && !isDeadLocalOwner(owner)) {
     throw new CopyRefused(
       `Another process is writing to ${folder}.`,
       'Wait for it. If no docket backup runs on any machine, delete that folder.',

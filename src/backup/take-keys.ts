@@ -1,7 +1,8 @@
 /** Copies the key files of this node into a part. */
-import { lstat, readdir, readFile } from 'node:fs/promises';
+import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { BackupFile } from './manifest.ts';
+import { CopyRefused } from './refused.ts';
 import { writeBackupFile } from './segments.ts';
 
 const MOST_KEY_BYTES = 1024 * 1024;
@@ -16,7 +17,13 @@ export async function writeKeys(folder: string, keys: string): Promise<readonly 
   const files: BackupFile[] = [];
   for (const name of names.sort()) {
     if (!KEY_FILE.test(name) || name.endsWith('.tmp')) continue;
-    const found = await lstat(join(keys, name));
+    // Followed if it is a link, as the files of mounted secrets are: the service reads through it, too.
+    const found = await stat(join(keys, name)).catch((error: NodeJS.ErrnoException) => {
+      throw new CopyRefused(
+        `The key file ${join(keys, name)} cannot be read (${error.code}).`,
+        'Correct it or move it away, or leave all keys out with --without-keys.',
+      );
+    });
     if (!found.isFile() || found.size > MOST_KEY_BYTES) continue;
     files.push(await writeBackupFile(folder, `keys/${name}`, await readFile(join(keys, name))));
   }

@@ -19,6 +19,7 @@ const HINTS: Readonly<Record<string, string>> = {
   EROFS: FOLDER,
   ENOENT: FOLDER,
   EPERM: FOLDER,
+  ENOSPC: 'Free space on that disk, and run it again.',
 };
 
 /** How to fix an error of the operating system; null for any other error. */

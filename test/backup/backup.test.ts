@@ -3,7 +3,19 @@
  * someone else; then it holds everything up to its head, and whatever is missing or changed is named.
  */
 import { createHash, randomUUID } from 'node:crypto';
-import { appendFile, cp, mkdir, mkdtemp, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import {
+  appendFile,
+  cp,
+  mkdir,
+  mkdtemp,
+  readdir,
+  readFile,
+  rename,
+  rm,
+  stat,
+  symlink,
+  writeFile,
+} from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gunzipSync, gzipSync } from 'node:zlib';
@@ -207,6 +219,17 @@ describe('an incremental backup', () => {
     const backup = await Backup.open(directory());
     expect(String((await backup.keys()).get('master-key'))).toBe('2:rotated\n');
     expect(await eventsOf(backup)).toEqual((await collect(storage.log, null)).events);
+    expect(await problems()).toEqual([]);
+  });
+
+  it('holds a key that is a link to a mounted secret, and refuses one that leads nowhere', async () => {
+    const key = join(folder, 'data/keys/master-key');
+    await rename(key, join(folder, 'mounted'));
+    await symlink(join(folder, 'mounted'), key);
+    await take();
+    expect(String((await (await Backup.open(directory())).keys()).get('master-key'))).toBe('1:secret\n');
+    await rm(join(folder, 'mounted'));
+    await expect(take(true)).rejects.toThrow(`The key file ${key} cannot be read (ENOENT).`);
     expect(await problems()).toEqual([]);
   });
 
@@ -452,6 +475,26 @@ describe('docket backup', () => {
     expect(run.err).toContain(
       'Keys missing in this part, which a restore will take from earlier parts: master-key (part-0001)',
     );
+  });
+
+  it('names the folder if that is what cannot be used', async () => {
+    const environment = { DATA_DIR: join(folder, 'data') };
+    const file = join(folder, 'a-file');
+    await writeFile(file, 'x');
+    for (const place of [file, join(file, 'inside')]) {
+      const { code, err } = await docketInProcess(['backup', place], environment);
+      expect(code).toBe(EXIT.unavailable);
+      expect(err).toContain(`${place} cannot be used: E`);
+      expect(err).toContain('Give a folder in which this user may write');
+      expect(err).not.toMatch(/DATA_DIR|TMPDIR/);
+    }
+    await take();
+    await rm(join(directory(), 'backup.json'));
+    await mkdir(join(directory(), 'backup.json'));
+    for (const words of [['backup', 'verify'], ['restore']]) {
+      const { code, err } = await docketInProcess([...words, directory()], { DATA_DIR: join(folder, 'other') });
+      expect([code, err]).toEqual([EXIT.unavailable, expect.stringContaining(`${directory()} cannot be used: E`)]);
+    }
   });
 
   it('says that the backup holds secrets', async () => {

@@ -9,7 +9,7 @@ import { systemClock } from '../../runtime/instant.ts';
 import { leaseOwner } from '../../storage/lease-owner.ts';
 import { type AddCommand, type CliContext, FoundWrong, note, print, printJson } from '../command.ts';
 import { openServiceCopies, withStorage } from '../service-storage.ts';
-import { reportingRefusals } from './copy-failure.ts';
+import { CHECK_FOLDER, reportingRefusals } from './copy-failure.ts';
 import { startCopyProgress } from './copy-progress.ts';
 
 interface BackupOptions {
@@ -43,6 +43,9 @@ Examples:
   $ docket backup verify /backups/2026-03-01
   $ docket backup verify /backups/2026-03-01 --json`;
 
+const WRITE_ELSEWHERE =
+  'Give a folder in which this user may write, on a disk with space, and run it again; earlier parts are as they were.';
+
 export const addBackupCommand: AddCommand = (program, context) => {
   const backup = program
     .command('backup')
@@ -68,16 +71,19 @@ async function take(directory: string, options: BackupOptions, context: CliConte
   const config = readConfig(context.environment);
   const progress = startCopyProgress(context);
   const withKeys = options.withoutKeys !== true;
+  const folder = resolve(directory);
   const taken = await withStorage(openServiceCopies, context, (storage) =>
-    reportingRefusals(() =>
-      takeBackup({
-        source: { ...storage, keys: withKeys ? join(config.dataDirectory, 'keys') : null },
-        directory: resolve(directory),
-        incremental: options.incremental === true,
-        clock: systemClock,
-        owner: leaseOwner(),
-        onProgress: progress.onProgress,
-      }),
+    reportingRefusals(
+      () =>
+        takeBackup({
+          source: { ...storage, keys: withKeys ? join(config.dataDirectory, 'keys') : null },
+          directory: folder,
+          incremental: options.incremental === true,
+          clock: systemClock,
+          owner: leaseOwner(),
+          onProgress: progress.onProgress,
+        }),
+      { folder, hint: WRITE_ELSEWHERE },
     ),
   ).finally(() => progress.end());
   if (taken === null) {
@@ -130,10 +136,14 @@ async function take(directory: string, options: BackupOptions, context: CliConte
 
 async function verify(directory: string, { json }: BackupOptions, context: CliContext): Promise<void> {
   const progress = startCopyProgress(context);
-  const { verdict, backup } = await reportingRefusals(async () => {
-    const opened = await Backup.open(resolve(directory));
-    return { backup: opened, verdict: await verifyBackup(opened, progress.onProgress) };
-  }).finally(() => progress.end());
+  const folder = resolve(directory);
+  const { verdict, backup } = await reportingRefusals(
+    async () => {
+      const opened = await Backup.open(folder);
+      return { backup: opened, verdict: await verifyBackup(opened, progress.onProgress) };
+    },
+    { folder, hint: CHECK_FOLDER },
+  ).finally(() => progress.end());
   const { manifest, newest } = backup;
   if (json) {
     const { problems, remarks, events, payloads, cells, root } = verdict;

@@ -15,7 +15,7 @@ import { openStorage } from '../../service/open-storage.ts';
 import { isGenesisOf } from '../../solana/addresses.ts';
 import { leaseOwner } from '../../storage/lease-owner.ts';
 import { type AddCommand, type CliContext, CliError, note, print, printJson } from '../command.ts';
-import { reportingRefusals } from './copy-failure.ts';
+import { CHECK_FOLDER, reportingRefusals } from './copy-failure.ts';
 import { startCopyProgress } from './copy-progress.ts';
 
 interface RestoreOptions {
@@ -57,9 +57,10 @@ export const addRestoreCommand: AddCommand = (program, context) => {
 async function restore(directory: string, options: RestoreOptions, context: CliContext): Promise<void> {
   const config = readConfig(context.environment);
   const progress = startCopyProgress(context);
+  const place = { folder: resolve(directory), hint: CHECK_FOLDER };
   const { received, backup, keys, olderKeys } = await reportingRefusals(async () => {
     const redactions = await listIn(options.redactions);
-    const opened = await Backup.open(resolve(directory));
+    const opened = await Backup.open(place.folder);
     const { problems } = await verifyBackup(opened, progress.onProgress);
     if (problems.length > 0) {
       const hint = 'Nothing was restored. Use another copy of this backup, or an older backup.';
@@ -86,7 +87,7 @@ async function restore(directory: string, options: RestoreOptions, context: CliC
     } finally {
       await target.close();
     }
-  }).finally(() => progress.end());
+  }, place).finally(() => progress.end());
   const { events, root, contents, cells, damaged, redacted, unknown } = received;
   if (options.json) {
     printJson(context, {
