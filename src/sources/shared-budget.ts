@@ -56,7 +56,7 @@ export function createSharedBudget({ readStore, clock, name, rates }: SharedBudg
 const DIGITS = 36;
 
 /**
- * The first time in milliseconds, then the differences, in base 36: 1,400 requests of a day take some 7 KB, not 25.
+ * The first time in milliseconds, then the differences, in base 36: 1,400 requests of a day take some 6 KB, not 24.
  */
 export const writeState = ({ times, unknownCases, heldUntil }: BudgetState): JsonObject => ({
   times: writeTimes(times),
@@ -64,7 +64,7 @@ export const writeState = ({ times, unknownCases, heldUntil }: BudgetState): Jso
   heldUntil,
 });
 
-/** What cannot be read counts as nothing: the source itself refuses what is too much. */
+/** An unreadable cell counts as an unspent budget: the source itself refuses too many requests. */
 export function readState(value: JsonObject | null): BudgetState {
   const { heldUntil } = value ?? {};
   const times = readTimes(value?.times);

@@ -93,7 +93,7 @@ export interface Asking {
   readonly ingest: Ingest;
 }
 
-/** What came of a look at a source. Everything that was shown has been ingested before it is returned. */
+/** The result of a look at a source. Everything that was shown has been ingested before it is returned. */
 export type Look =
   /** The source showed the whole docket, or all that changed since the last complete look. */
   | { readonly look: 'complete'; readonly stream: string }

@@ -115,7 +115,7 @@ const requestsOf = ({ every, completeAt, stubsSince }: PlannedCase): number =>
   (stubsSince === null ? 0 : STUB_LOOKS * LATER_LOOK) +
   (LATER_LOOK * DAY) / every;
 
-/** Late by the same factor, all of them (`urgency`). */
+/** All are late by the same factor (`urgency`). */
 function groups(cases: readonly PlannedCase[], factor: number): ShortGroup[] {
   const counts = new Map<Micros, number>();
   for (const { every } of cases) counts.set(every, (counts.get(every) ?? 0) + 1);

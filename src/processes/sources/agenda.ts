@@ -17,7 +17,7 @@ export interface AgendaItem extends PlannedCase {
   readonly court: Court;
   readonly caseNumber: string;
   readonly source: LiveSourceName;
-  /** Not before then: it has failed, for a reason that is in the case and not in the source. */
+  /** Not before then: the last look failed because of the case, not of the source. */
   readonly notBefore: Micros;
   /** Whether no source has shown it. */
   readonly isWanted: boolean;
@@ -58,7 +58,7 @@ export async function readAgenda(options: AgendaOptions, watching: Watching): Pr
     const { stream, court, caseNumber, since, wantedAt } = sought;
     const [source] = desk.sourcesFor(court);
     if (source === undefined) continue;
-    // The longer it is sought in vain, the more rarely.
+    // The longer a case is wanted, the more rarely it is asked for.
     const every = Math.min(DAY, Math.max(HOUR, watching.now - toMicros(since)));
     const planned = { every, completeAt: null, askedAt: wantedAt, stubsSince: null };
     items.push({ ...planned, stream, court, caseNumber, source, notBefore: 0, isWanted: true, since });

@@ -1,6 +1,6 @@
 /**
  * When a court's feed was read at the latest before its cell was lost, as a restore loses it: the newest look that the log
- * has. It is a lower bound, so a gap may be noted that was none, but none is missed (docs/design/sources.md#feeds).
+ * has. It is a lower bound, so a gap may be noted by mistake, but none is missed (docs/design/sources.md#feeds).
  */
 import type { Freshness } from '../../projections/freshness.ts';
 import { SOURCE_COURTS, type SourceCourt } from '../../projections/source-records.ts';

@@ -1,6 +1,6 @@
 /**
- * Cases that are left alone for a while, because a look at them failed for a reason of their own. All nodes know it, by a
- * counter whose window is that while; a lost counter costs one request.
+ * Cases that are left alone for a while, because a look at them failed for a reason in the case itself. All nodes
+ * know it, by a counter whose window is that while; a lost counter costs one request.
  */
 import { createHash } from 'node:crypto';
 import { MICROS_PER_SECOND, type Micros } from '../../runtime/instant.ts';

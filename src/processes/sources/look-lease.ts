@@ -1,4 +1,4 @@
-/** One look at a case at a time over all nodes. Who finds another node at it waits, and takes what that one has recorded. */
+/** One look at a case at a time over all nodes. A node that finds another one looking waits, and uses what was recorded. */
 import { type DocketLook, looksAt } from '../../commands/docket/looks.ts';
 import type { Micros } from '../../runtime/instant.ts';
 import { pause } from '../../runtime/pause.ts';

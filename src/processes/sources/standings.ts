@@ -40,7 +40,7 @@ export interface Standings {
 
 /** How long a source must have failed before that is recorded. What needs an operator is recorded at once. */
 export const LASTING = 30 * MICROS_PER_SECOND;
-/** Another node may have recorded otherwise, and be gone: after that time a report is compared with the log again. */
+/** Another node may have recorded something else and stopped: after this time, a report is compared with the log again. */
 const COMPARED_EVERY = 600 * MICROS_PER_SECOND;
 const AGAIN = 5 * MICROS_PER_SECOND;
 const LOOK_MS = 1_000;

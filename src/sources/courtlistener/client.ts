@@ -122,7 +122,7 @@ export function createCourtListenerClient(options: CourtListenerClientOptions): 
       [token, JSON.stringify(token).slice(1, -1)].reduce((rest, secret) => rest.replaceAll(secret, '...'), text),
     );
 
-  /** Without a time to come again the account is blocked, which no waiting ends. */
+  /** Without a time to retry, the account is blocked, and waiting does not help. */
   async function throttled({ headers }: SourceResponse, said: string): Promise<Fault> {
     const now = clock.now();
     const until = readRetryAfter(headers['retry-after'], now);

@@ -35,7 +35,7 @@ export interface CourtListenerSourceOptions {
 
 /** Clocks differ, and CourtListener may show a change some minutes late. */
 const OVERLAP: Micros = 15 * 60 * MICROS_PER_SECOND;
-/** For so long a docket that was there is taken to be there still. */
+/** For this long, a docket that was found is assumed to be there still. */
 const HEADERS_HOLD: Micros = 3_600 * MICROS_PER_SECOND;
 /** Parties change rarely, and the docket's date moves for many other reasons. */
 const PARTIES_EVERY: Micros = 7 * 86_400 * MICROS_PER_SECOND;

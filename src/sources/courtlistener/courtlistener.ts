@@ -137,7 +137,7 @@ function inDocketOrder(entries: readonly JsonObject[]): readonly JsonObject[] {
 /** RECAP's kinds of documents: the entry's own, and its attachments. */
 const ATTACHMENT = 2;
 
-/** A longer number is none of the court's: where entries have no numbers, PACER's id of the document is in its place. */
+/** A longer number is not one of the court's: where entries have no numbers, PACER's id of the document is in its place. */
 const MAX_NUMBER = 999_999_999;
 
 /** An entry has one main document, or only attachments, as in appellate courts. */

@@ -48,7 +48,7 @@ const Kept = z.object({ look: CaseLook.nullable(), partiesAt: Instant.nullable()
 const CELL = /^courtlistener-look-([a-z0-9_]+)-(.+)$/;
 const cellOf = (court: string, caseNumber: string): string => `courtlistener-look-${court}-${caseNumber}`;
 
-/** A look that nobody has continued for so long is forgotten: its cursors mean little by then. */
+/** A look that was not continued for this long is given up: its cursors mean little by then. */
 const EXPIRED_AFTER: Micros = 30 * 86_400 * MICROS_PER_SECOND;
 /** No look writes a page so much before its position. */
 const ORPHANED_AFTER: Micros = 86_400 * MICROS_PER_SECOND;

@@ -52,9 +52,9 @@ export interface WalkPorts {
 const MOST_REQUESTS = 500;
 /** No docket has so many. */
 const MOST_PAGES = 10_000;
-/** For so long a docket is taken to be there still when its lists end. Those of a deleted one end as well. */
+/** For this long, a docket is assumed to be there still when its lists end. Those of a deleted one end as well. */
 const CONFIRMED_FOR: Micros = 60 * MICROS_PER_SECOND;
-/** A list that shows nothing new on so many pages in turn does not end by itself. */
+/** A list that shows nothing new on this many pages in turn would never end. */
 const MOST_IDLE_PAGES = 3;
 
 const NO_ENTRIES: Fault = fault('no_entries', 'it has the head of the docket and none of its entries');
