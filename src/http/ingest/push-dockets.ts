@@ -3,7 +3,7 @@
  * Nothing of a body is read before its token is known.
  */
 import { randomUUID } from 'node:crypto';
-import { mkdtemp, readdir, rm, stat } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
@@ -28,6 +28,7 @@ import { clientOf, createMinuteLimit } from '../address-limit.ts';
 import type { PushMetrics, PushOutcome } from '../admin/metrics/push-metrics.ts';
 import type { ClientAddresses } from '../client-address.ts';
 import { sendProblem } from '../send-problem.ts';
+import { sweepLeftBehind } from './left-behind.ts';
 import { createPushLimits, MAX_PUSH_BYTES, type PushLimits } from './push-limits.ts';
 import { createPushReport, type PushReport } from './push-report.ts';
 import { type PushRequest, readPushRequest } from './push-request.ts';
@@ -41,8 +42,6 @@ export const MOST_DOCKETS = 10_000;
 const WORK_MS = 90_000;
 /** How long to wait until answers show what was recorded. */
 const VISIBLE_WITHIN_MS = 10_000;
-/** What a killed process left behind is removed after that time. */
-const LEFT_BEHIND_MS = 3_600_000;
 
 export interface PushDependencies {
   readonly sources: Pick<OperatorActs, 'sourceOf' | 'areKnown'>;
@@ -66,13 +65,14 @@ interface Ports extends PushDependencies {
 /** Opens the endpoint. */
 export function registerPush(app: FastifyInstance, ports: Ports): void {
   app.register(async (scope) => {
-    await removeLeftBehind(ports.folder);
+    const sweeping = await sweepLeftBehind(ports.folder);
     const limits = createPushLimits(ports.readStore, ports.clock);
     const refuseUnknown = unknownTokens(ports);
     const pushing = new WeakMap<FastifyRequest, PushSource>();
     const stopping = new AbortController();
     scope.addHook('preClose', (done) => {
       stopping.abort();
+      sweeping.end();
       done();
     });
     scope.removeAllContentTypeParsers();
@@ -275,14 +275,4 @@ function sendReport(reply: FastifyReply, source: PushSource, { report, visible }
     .header('cache-control', 'no-store')
     .type('application/json; charset=utf-8')
     .send(JSON.stringify(body));
-}
-
-async function removeLeftBehind(folder: string): Promise<void> {
-  for (const name of await readdir(folder).catch(() => [])) {
-    const path = join(folder, name);
-    const found = await stat(path).catch(() => null);
-    if (found && Date.now() - found.mtimeMs > LEFT_BEHIND_MS) {
-      await rm(path, { recursive: true, force: true }).catch(() => undefined);
-    }
-  }
 }
