@@ -8,6 +8,7 @@ import type { Micros } from '../runtime/instant.ts';
 import type { EventLog, RecordedEvent } from '../storage/event-log.ts';
 import type { ReadStore } from '../storage/read-store.ts';
 import { type CallbackHost, callbackHost } from './callback-hosts.ts';
+import { originsOfHost } from './known-origins.ts';
 import type { NamedThing } from './named-thing.ts';
 import { pausedAmong } from './operator-acts.ts';
 import { type PaymentTrail, paymentTrail } from './payment-trail.ts';
@@ -57,7 +58,11 @@ export async function findThing(
       return record ? [{ kind: 'wallet', record }] : [];
     }
     case 'host':
-      return byHost(ports, named.origins, now);
+      return byHost(
+        ports,
+        named.origin === null ? await originsOfHost(ports.readStore, named.host) : [named.origin],
+        now,
+      );
   }
 }
 

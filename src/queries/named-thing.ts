@@ -16,14 +16,17 @@ export type NamedThing =
   | { readonly kind: 'wallet'; readonly id: string }
   /** The request of a paid answer. The rest of a result id is a secret, and is dropped here. */
   | { readonly kind: 'result'; readonly id: string }
-  /** Origins that a host's name may stand for. */
-  | { readonly kind: 'host'; readonly origins: readonly string[] }
+  /** One origin, or every origin of a host; with a port, if the host has it. */
+  | { readonly kind: 'host'; readonly origin: string | null; readonly host: string }
   | { readonly kind: 'case'; readonly court: string; readonly number: string };
 
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 const HASH = /^[0-9a-f]{64}$/i;
 const RESULT = /^(?:.*\/v2\/results\/)?(r[1-9]\d{0,5}-[\w-]{43}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\/?$/i;
 const HOST = /^(?=.{1,253}$)(?:[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9])?\.)+[a-z][a-z0-9-]*(?::\d{1,5})?$/i;
+/** An address of IPv4 or IPv6, or a name without a dot, which only its port tells from a court. */
+const ADDRESS_OR_PORT =
+  /^(?:\d{1,3}(?:\.\d{1,3}){3}(?::\d{1,5})?|\[[0-9a-f:.]+\](?::\d{1,5})?|[a-z][a-z0-9-]*:\d{1,5})$/i;
 /** `court/number`, as in a link. */
 const CASE = /^([a-z0-9-]{2,32})\/(\S.*)$/i;
 const ID_BYTES = 16;
@@ -64,13 +67,10 @@ function byAddress(text: string): NamedThing | null {
 }
 
 function byHost(text: string): NamedThing | null {
-  if (/^https?:\/\//i.test(text)) {
-    const url = parseUrl(text);
-    return url && { kind: 'host', origins: [url.origin] };
-  }
-  if (!HOST.test(text)) return null;
-  const urls = ['https', 'http'].flatMap((scheme) => parseUrl(`${scheme}://${text}`) ?? []);
-  return { kind: 'host', origins: urls.map(({ origin }) => origin) };
+  const isUrl = /^https?:\/\//i.test(text);
+  if (!isUrl && !HOST.test(text) && !ADDRESS_OR_PORT.test(text)) return null;
+  const url = parseUrl(isUrl ? text : `https://${text}`);
+  return url && { kind: 'host', origin: isUrl ? url.origin : null, host: url.host };
 }
 
 function byCase(text: string): NamedThing | null {

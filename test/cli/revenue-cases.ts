@@ -177,7 +177,8 @@ export const revenueCases = () =>
       [['--from', '2026-02-30'], /--from is not a day: "2026-02-30"/],
       [['--to', '2026-06-01T00:00:00Z'], /--to is not a day/],
       [['--from', '\u001b[2J'], /--from is not a day: "\\u001b/],
-      [['--limit', 'all'], /--limit all is not a number/],
+      [['--limit', 'all'], /--limit all cannot be used/],
+      [['--limit', '1e9'], /--limit 1e9 cannot be used/],
       [['--from', '2026-06-02', '--to', '2026-06-01'], /--from is later than --to/],
     ])('rejects %j', async (argv, expected) => {
       const { code, out, error } = await revenue(...argv);

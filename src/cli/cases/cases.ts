@@ -20,6 +20,7 @@ import { writeOwnDocket } from '../../sources/files/own-docket.ts';
 import { type AddCommand, type CliContext, CliError, EXIT, print, printJson } from '../command.ts';
 import type { ImportStorage, OpenImportStorage } from '../import/import.ts';
 import { CATCH_UP_HINT, noteIfIncomplete, showsEverything } from '../list-completeness.ts';
+import { readLimit } from '../list-limit.ts';
 import { courtNamed } from '../named-court.ts';
 import { openServiceStorage, withStorage } from '../service-storage.ts';
 import { type WithdrawOptions, withdraw } from './withdraw.ts';
@@ -106,9 +107,7 @@ export const addCasesCommand: AddCommand = createCasesCommand((environment) =>
 async function list(storage: ImportStorage, context: CliContext, options: ListOptions): Promise<void> {
   const { readStore } = storage;
   const court = options.court === undefined ? null : courtNamed(options.court);
-  const limit = Number(options.limit);
-  if (!/^\d{1,9}$/.test(options.limit))
-    throw new CliError(`--limit ${options.limit} is not a number.`, 'Give a whole number, or 0 for all.');
+  const limit = readLimit(options.limit);
   let count = 0;
   let after: string | null = null;
   for (;;) {

@@ -1,23 +1,19 @@
 /** How commands name the host of callbacks: as scheme, host and port, or as the host alone. */
 
-import { DELIVERIES } from '../../projections/deliveries.ts';
-import { pausedHosts } from '../../queries/operator-acts.ts';
+import { isKnownOrigin, originsOfHost } from '../../queries/known-origins.ts';
 import { parseUrl } from '../../runtime/parse-url.ts';
 import type { ReadStore } from '../../storage/read-store.ts';
 import { CliError, EXIT } from '../command.ts';
 
 const FIND = 'Find hosts with docket hosts list.';
-/** A host with more ports than this is not one receiver. */
-const MOST_ORIGINS = 100;
 /** A host has at most 253 characters. */
 const LONGEST_NAME = 300;
-const SCHEMES = ['https', 'http'] as const;
 
 type Store = Pick<ReadStore, 'find' | 'tally'>;
 
 /** The origins that a name stands for, of those to which callbacks were sent. @throws CliError if there is none */
 export async function originsOf(readStore: Store, name: string): Promise<readonly string[]> {
-  const found = isOrigin(name) ? await known(readStore, originOf(name)) : await knownOfHost(readStore, hostOf(name));
+  const found = isOrigin(name) ? await known(readStore, originOf(name)) : await originsOfHost(readStore, hostOf(name));
   if (found.length > 0) return found;
   throw new CliError(`No callback was ever sent to ${JSON.stringify(name)}.`, FIND, EXIT.found);
 }
@@ -38,8 +34,11 @@ export async function oneOrigin(readStore: Store, name: string): Promise<string>
 export async function unseenOrigin(readStore: Store, name: string): Promise<string | null> {
   if (!isOrigin(name)) return null;
   const origin = originOf(name);
-  return (await known(readStore, origin)).length === 0 ? origin : null;
+  return (await isKnownOrigin(readStore, origin)) ? null : origin;
 }
+
+const known = async (readStore: Store, origin: string): Promise<readonly string[]> =>
+  (await isKnownOrigin(readStore, origin)) ? [origin] : [];
 
 const isOrigin = (name: string): boolean => /^[a-z]+:\/\//i.test(name);
 
@@ -61,32 +60,4 @@ function hostOf(name: string): string {
     `${JSON.stringify(name)} is not a host of callbacks.`,
     'Give a host, such as receiver.example, or scheme, host and port, such as https://receiver.example:8443.',
   );
-}
-
-async function known(readStore: Store, origin: string): Promise<readonly string[]> {
-  const paused = await pausedHosts(readStore);
-  if (paused.has(origin)) return [origin];
-  const range = { field: 'origin', from: origin, upTo: origin };
-  return (await readStore.tally({ collection: DELIVERIES, by: 'origin', range, limit: 1 })).map(({ value }) => value);
-}
-
-async function knownOfHost(readStore: Store, host: string): Promise<readonly string[]> {
-  const found = new Set<string>();
-  const matches = (origin: string, scheme: string): boolean =>
-    origin === `${scheme}://${host}` || origin.startsWith(`${scheme}://${host}:`);
-  const paused = await pausedHosts(readStore);
-  for (const scheme of SCHEMES) {
-    for (const origin of paused.keys()) if (matches(origin, scheme)) found.add(origin);
-    // Ports follow a colon, and `;` is the character after it.
-    const range = { field: 'origin', from: `${scheme}://${host}`, below: `${scheme}://${host};` };
-    for (const { value } of await readStore.tally({
-      collection: DELIVERIES,
-      by: 'origin',
-      range,
-      limit: MOST_ORIGINS,
-    })) {
-      if (matches(value, scheme)) found.add(value);
-    }
-  }
-  return [...found].sort();
 }

@@ -13,6 +13,7 @@ import type { PayloadStore } from '../../storage/payload-store.ts';
 import type { Storage } from '../../storage/storage.ts';
 import { type AddCommand, type CliContext, CliError, EXIT, print, printJson } from '../command.ts';
 import { noteIfIncomplete } from '../list-completeness.ts';
+import { readLimit } from '../list-limit.ts';
 import { openServiceStorage, withStorage } from '../service-storage.ts';
 import { addCancel, addRetry } from './act.ts';
 
@@ -82,9 +83,7 @@ export const addDeliveriesCommand: AddCommand = createDeliveriesCommand((environ
 );
 
 async function list(storage: Storage, context: CliContext, options: ListOptions): Promise<void> {
-  if (!/^\d{1,9}$/.test(options.limit))
-    throw new CliError(`--limit ${options.limit} is not a number.`, 'Give a whole number, or 0 for all.');
-  const limit = Number(options.limit) || Number.POSITIVE_INFINITY;
+  const limit = readLimit(options.limit) || Number.POSITIVE_INFINITY;
   const filter: DeliveryFilter = {
     wallet: options.wallet ?? null,
     status: options.status ?? null,

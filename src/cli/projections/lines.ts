@@ -82,7 +82,10 @@ export function statusLines(report: ProjectionReport, clock: Clock): readonly st
   }
   if (previous) {
     lines.push(...generationLines('  seen before', projection, previous, clock));
-    lines.push(`    kept for a rollback until ${previous.retiresAt}`);
+    // Nothing leads forward again but a new rebuild.
+    const why =
+      previous.generation > active.generation ? 'readers were moved back from it; kept' : 'kept for a rollback';
+    lines.push(`    ${why} until ${previous.retiresAt}`);
   }
   return lines;
 }

@@ -181,7 +181,11 @@ function refused(name: string, rejection: MoveRejection): CliError {
     case 'rolled_back':
       return new CliError(`Readers of ${name} were moved back already.`, see, EXIT.found);
     case 'moving':
-      return new CliError(`Another operator is moving the readers of ${name} now.`, `Wait for it. ${see}`, EXIT.found);
+      return new CliError(
+        `Another operator is moving the readers of ${name} now.`,
+        `Wait for it; a command that was killed blocks others for 15 seconds. ${see}`,
+        EXIT.found,
+      );
     default:
       return new CliError(
         `Another operator acted on ${name} meanwhile (${rejection}).`,

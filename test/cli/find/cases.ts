@@ -8,7 +8,9 @@ import { EXIT } from '../../../src/cli/command.ts';
 import { createFindCommand } from '../../../src/cli/find/find.ts';
 import { createImportCommand } from '../../../src/cli/import/import.ts';
 import { DeliveryScheduled, deliveryStream } from '../../../src/events/delivery.ts';
+import { HostPaused, hostSubject, operatorStream } from '../../../src/events/operator.ts';
 import { PaymentSettled, paymentStream, QueryAnswered } from '../../../src/events/payment.ts';
+import { operatorActs } from '../../../src/projections/operator-acts.ts';
 import { namedThing } from '../../../src/queries/named-thing.ts';
 import { facts } from '../../commands/delivery/delivery.fixtures.ts';
 import * as payment from '../../commands/payment/payment.fixtures.ts';
@@ -103,6 +105,20 @@ export const findCases = () =>
 
     it.each(['hooks.example.com', `${ORIGIN}/anything`, 'HOOKS.example.com'])('finds the host %s', async (host) => {
       expect((await find(host)).out).toMatch(new RegExp(`^host ${ORIGIN}\\n +callbacks +1 open, 1 due`));
+    });
+
+    it.each([
+      ['[2001:db8::1]:9000', '[2001:db8::1]'],
+      ['192.0.2.7:9000', '192.0.2.7'],
+      ['192.0.2.8', '192.0.2.8'],
+      ['receiver:9000', 'receiver'],
+      ['port.example', 'port.example'],
+    ])('finds the host %s, whose callbacks go to a port', async (name, host) => {
+      const origin = `http://${host}:9000`;
+      const paused = HostPaused.of({ origin, by: 'Ann Lee', reason: 'they move' });
+      await world.write(operatorStream(hostSubject(origin)), AT, paused);
+      await world.caughtUp([operatorActs]);
+      expect((await find(name)).out).toContain(`host ${origin}\n`);
     });
 
     it.each([[['cand', '3:24-cv-01234']], [['cand/3:24-cv-01234']]])('finds the case %j', async (words) => {

@@ -61,9 +61,11 @@ describe.each([['with a service', true] as const, ['without a service', false] a
       building: null,
     });
     expect(await world.seen('a')).toEqual(['1', '2', '3']);
+    expect((await world.run('status', 'ledger')).out).toMatch(/^ +kept for a rollback until /m);
 
     expect((await world.run('rollback', 'ledger', '--reason', 'a test')).code).toBe(0);
     expect(await world.report()).toMatchObject({ active: { generation: 1 }, previous: { generation: 2 } });
+    expect((await world.run('status', 'ledger')).out).toMatch(/^ +readers were moved back from it; kept until /m);
     expect(await acts()).toEqual(['RebuildStarted', 'GenerationActivated', 'GenerationActivated']);
     const [rebuilt] = await world.storage.log.read(operatorStream(projectionSubject('ledger')));
     expect(rebuilt?.data).toMatchObject({ by: 'Ann', reason: 'a test', generation: 2 });

@@ -115,7 +115,7 @@ export const walletsCases = () =>
 
       it('rejects a limit that is no number', async () => {
         const { code, error } = await wallets('list', '--limit', '-1');
-        expect([code, error?.message]).toEqual([EXIT.usage, '--limit -1 is not a number.']);
+        expect([code, error?.message]).toEqual([EXIT.usage, '--limit -1 cannot be used.']);
       });
     });
   });
