@@ -1,5 +1,5 @@
 /** Opens what `docket audit verify` reads and where it remembers. It writes nothing to the storage of the service. */
-import { existsSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { type Examiner, examinerHere } from '../audit/verify/examine.ts';
 import type { Config } from '../config.ts';
@@ -76,6 +76,15 @@ export class NoFolder extends Error {
   }
 }
 
+/** The file cannot be created or written. */
+export class CheckpointUnwritable extends Error {
+  readonly code = 'checkpoint_unwritable';
+  constructor(path: string, error: Error) {
+    super(`${path} cannot be created or written: ${error.message}`, { cause: error });
+    this.name = 'CheckpointUnwritable';
+  }
+}
+
 /** A checkpoint is used by one run at a time. */
 export class CheckpointInUse extends Error {
   readonly code = 'checkpoint_in_use';
@@ -85,11 +94,11 @@ export class CheckpointInUse extends Error {
   }
 }
 
-/** @throws NoCheckpoint, NoFolder, CheckpointInUse, and errors of `node:fs` */
+/** @throws NoCheckpoint, NoFolder, CheckpointUnwritable, CheckpointInUse, and errors of SQLite */
 export function openCheckpoint(path: string): Database {
   // A folder that does not exist is most likely mistyped.
   if (!existsSync(dirname(path))) throw new NoFolder(path);
-  const database = openDatabase(path, 0);
+  const database = openWritable(path);
   try {
     const id = database.pragma('application_id', { simple: true });
     const isEmpty = database.pragma('page_count', { simple: true }) === 0;
@@ -105,6 +114,17 @@ export function openCheckpoint(path: string): Database {
     if (code === 'storage_corrupt') throw new NoCheckpoint(path);
     if (code === 'storage_busy') throw new CheckpointInUse(path);
     throw error;
+  }
+}
+
+function openWritable(path: string): Database {
+  try {
+    if (existsSync(path) && !statSync(path).isFile()) throw new NoCheckpoint(path);
+    return openDatabase(path, 0);
+  } catch (error) {
+    throw (error as NodeJS.ErrnoException).syscall === undefined
+      ? error
+      : new CheckpointUnwritable(path, error as Error);
   }
 }
 

@@ -53,7 +53,8 @@ function assertOwn(path: string): void {
 }
 
 function unusable(error: unknown): unknown {
-  const { code } = error as { code?: unknown };
+  const { code, syscall, message } = error as NodeJS.ErrnoException;
+  if (syscall !== undefined) return new StateUnusable(`it cannot be created or written: ${message}`);
   if (code === 'SQLITE_BUSY') return new StateUnusable('another process uses the file');
   if (code === 'SQLITE_NOTADB' || code === 'SQLITE_CORRUPT')
     return new StateUnusable('the file is not a database, or it is damaged');

@@ -43,7 +43,9 @@ export class CheckpointMismatch extends Error {
   }
 }
 
-const ANEW = 'Verify the whole log with another --checkpoint file, or without one.';
+/** What to do about a checkpoint that cannot be used. */
+export const ANEW = 'Verify the whole log with another --checkpoint file, or without one.';
+const CHANGED = `The log was changed, cut or restored since. ${ANEW}`;
 
 interface Asked {
   readonly log: RawEventLog;
@@ -73,6 +75,10 @@ export async function assertSameLog(
   }
   await assertLast(checkpoint, log);
   await assertHead(checkpoint, log);
+  const head = await log.head();
+  if (checkpoint.upTo !== null && (head === null || head < checkpoint.upTo)) {
+    throw new CheckpointMismatch('The log ends before what the checkpoint has verified.', CHANGED);
+  }
   if (comparesContent && checkpoint.payloads === null && checkpoint.events > 0) {
     throw new CheckpointMismatch(
       'The checkpoint was made without comparing content.',
@@ -94,7 +100,7 @@ async function assertLast({ last, events }: Checkpoint, log: RawEventLog): Promi
   if (same) return;
   throw new CheckpointMismatch(
     `The log no longer holds what the checkpoint has verified: ${last.stream} ${last.revision}, event ${events}, is ${found ? 'another' : 'missing'}.`,
-    `The log was changed, cut or restored since. ${ANEW}`,
+    CHANGED,
   );
 }
 
@@ -105,7 +111,7 @@ async function assertHead({ heads: { proven } }: Checkpoint, log: RawEventLog): 
   if (head?.size === proven.size && head.root === proven.root) return;
   throw new CheckpointMismatch(
     `The log no longer holds the head of ${proven.size} events with root ${proven.root}, which the checkpoint has verified.`,
-    `The log was changed, cut or restored since. ${ANEW}`,
+    CHANGED,
   );
 }
 

@@ -8,7 +8,7 @@ import type { Instant } from '../../runtime/instant.ts';
 import type { Breach, Fact, FactRules } from '../judging.ts';
 import type { RuleName } from '../rules/catalogue.ts';
 import type { Breaches } from './breaches.ts';
-import { type Scratch, spreadOf } from './scratch.ts';
+import { type Scratch, spreadOf, storedRow } from './scratch.ts';
 import { END_OF_TIME } from './streams.ts';
 import type { Taints } from './taints.ts';
 
@@ -177,7 +177,7 @@ export class Facts {
 function* factsIn(text: string): Iterable<Fact> {
   for (let from = 0; from < text.length; ) {
     const end = text.indexOf('\n', from);
-    const [key, says, value, stream, revision, position, at] = JSON.parse(text.slice(from, end)) as Stored;
+    const [key, says, value, stream, revision, position, at] = storedRow<Stored>(text.slice(from, end));
     yield { key, says, value, stream, revision, position, at };
     from = end + 1;
   }

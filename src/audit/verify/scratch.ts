@@ -2,6 +2,7 @@
  * What a verification must remember beyond its memory: a SQLite database, either temporary or the checkpoint from which
  * a later run continues. Each commit leaves a state from which a killed run resumes.
  */
+import { hash } from 'node:crypto';
 import type { Database } from '../../storage/sqlite/driver.ts';
 
 /** Another number for each change of what is kept: a checkpoint of another format is refused. */
@@ -43,21 +44,49 @@ const TABLES = `
   ) STRICT;
 `;
 
+/** The checkpoint is not as a run left it. */
+export class CheckpointDamaged extends Error {
+  readonly code = 'checkpoint_damaged';
+  constructor() {
+    super('The checkpoint is damaged, was edited, or was written by another version of this program');
+    this.name = 'CheckpointDamaged';
+  }
+}
+
+/** Reads a row that a run has stored. @throws CheckpointDamaged */
+export function storedRow<Row extends readonly unknown[]>(text: string): Row {
+  try {
+    const row: unknown = JSON.parse(text);
+    if (Array.isArray(row)) return row as unknown as Row;
+  } catch {
+    // It is not JSON.
+  }
+  throw new CheckpointDamaged();
+}
+
+const SCHEMA = 'SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL ORDER BY name';
+
 export class Scratch {
   readonly database: Database;
+  readonly #schema: string;
   readonly #begin;
   readonly #commit;
   readonly #read;
   readonly #write;
 
-  /** @throws errors of SQLite, e.g. for a file that is no database */
+  /** @throws CheckpointDamaged; errors of SQLite, e.g. for a file that is no database */
   constructor(database: Database) {
     this.database = database;
     this.#begin = database.prepare('BEGIN IMMEDIATE');
     this.#commit = database.prepare('COMMIT');
     this.#begin.run();
+    const schema = () => database.prepare<[], string>(SCHEMA).pluck().all().join('\n');
+    const before = schema();
     database.exec(TABLES);
+    this.#schema = schema();
     this.#commit.run();
+    // A table that somebody dropped is empty now.
+    if (before !== '' && before !== this.#schema) throw new CheckpointDamaged();
     this.#read = database.prepare<[string], string>('SELECT value FROM notes WHERE name = ?').pluck();
     this.#write = database.prepare('INSERT OR REPLACE INTO notes (name, value) VALUES (?, ?)');
     this.#begin.run();
@@ -69,13 +98,26 @@ export class Scratch {
     this.#begin.run();
   }
 
+  /** What `setNote` kept; null if there is none. @throws CheckpointDamaged */
   note<Value>(name: string): Value | null {
     const text = this.#read.get(name);
-    return text === undefined ? null : (JSON.parse(text) as Value);
+    if (text === undefined) {
+      // All is committed together, so without the note there is nothing else either.
+      if (this.database.prepare('SELECT 1 FROM streams LIMIT 1').get() !== undefined) throw new CheckpointDamaged();
+      return null;
+    }
+    const value = text.slice(text.indexOf('\n') + 1);
+    if (text !== this.#sealed(value)) throw new CheckpointDamaged();
+    return JSON.parse(value) as Value;
   }
 
   setNote(name: string, value: unknown): void {
-    this.#write.run(name, JSON.stringify(value));
+    this.#write.run(name, this.#sealed(JSON.stringify(value)));
+  }
+
+  /** With a hash, which finds accidents. Whoever edits the file on purpose can compute it, too. */
+  #sealed(value: string): string {
+    return `${hash('sha256', `${this.#schema}\n${value}`)}\n${value}`;
   }
 
   /** Without a commit: what was not committed is done again by the next run. */

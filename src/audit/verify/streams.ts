@@ -10,7 +10,7 @@ import type { RuleName } from '../rules/catalogue.ts';
 import type { Breaches } from './breaches.ts';
 import type { LogState } from './event-findings.ts';
 import { Generations } from './generations.ts';
-import { type Scratch, spreadOf } from './scratch.ts';
+import { type Scratch, spreadOf, storedRow } from './scratch.ts';
 
 /**
  * Twice as many things are in memory: a stream counts as 100, and each thing in its state, such as a filing, as one of
@@ -174,7 +174,7 @@ export class Streams {
     let before: string | null = null;
     for (const { stream, state } of this.#twice.all()) {
       if (stream === before) {
-        const [revision, position] = JSON.parse(state) as Stored;
+        const [revision, position] = storedRow<Stored>(state);
         const source = `twice ${stream}`;
         this.#breaches.forget(source);
         const found = `a second beginning, up to revision ${revision}`;
@@ -197,7 +197,7 @@ export class Streams {
   }
 
   #recordOf({ id, stream, state }: Row): StreamRecord {
-    const [revision, position, tainted, awaited, states] = JSON.parse(state) as Stored;
+    const [revision, position, tainted, awaited, states] = storedRow<Stored>(state);
     const known = states.map((each) => each ?? undefined);
     const things = Math.floor(state.length / STORED_LENGTH);
     return { ...this.#begin(stream), revision, position, tainted: tainted === 1, awaited, id, things, states: known };

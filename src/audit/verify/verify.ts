@@ -94,7 +94,7 @@ const COMMIT_EVERY = 200_000;
 
 /**
  * Verifies everything up to the present head.
- * @throws CheckpointMismatch if the scratch database is a checkpoint of another log
+ * @throws CheckpointMismatch if the scratch database is a checkpoint of another log, CheckpointDamaged
  * @throws StorageFailure if the log or the payload store cannot be read
  */
 export async function verifyLog(ports: VerifyPorts, options: VerifyOptions = {}): Promise<Verification> {

@@ -3,13 +3,15 @@ import { readFileSync } from 'node:fs';
 import { FACT_RULES, LOG_RULES, SIGNATURE_RULES, STREAM_RULES } from '../../audit/rules/all.ts';
 import { LISTED } from '../../audit/rules/catalogue.ts';
 import type { FoundBreach } from '../../audit/verify/breaches.ts';
-import { CheckpointMismatch } from '../../audit/verify/checkpoint.ts';
+import { ANEW, CheckpointMismatch } from '../../audit/verify/checkpoint.ts';
 import type { KeptClaim } from '../../audit/verify/heads.ts';
+import { CheckpointDamaged } from '../../audit/verify/scratch.ts';
 import { type Verification, verifyLog } from '../../audit/verify/verify.ts';
 import { parseSignedNote } from '../../events/log-note.ts';
 import { systemClock } from '../../runtime/instant.ts';
 import {
   CheckpointInUse,
+  CheckpointUnwritable,
   NoCheckpoint,
   NoFolder,
   openAudit,
@@ -134,6 +136,10 @@ const openedScratch = (checkpoint: string | undefined) =>
 
 function explained(error: unknown): unknown {
   if (error instanceof CheckpointMismatch) return new CliError(error.message, error.hint);
+  if (error instanceof CheckpointDamaged) return new CliError(`${error.message}.`, ANEW);
+  if (error instanceof CheckpointUnwritable) {
+    return new CliError(`${error.message}.`, 'Give a file in a folder where this user may create files.');
+  }
   if (error instanceof NoCheckpoint) {
     return new CliError(
       `${error.message}.`,
