@@ -37,9 +37,17 @@ class NotPushed(Exception):
     """This report was not accepted. Its text says why."""
 
 
+def decode(saved: bytes) -> str:
+    """Courts that do not write UTF-8 write Windows-1252. A letter that is replaced would be sold as the court's text."""
+    try:
+        return saved.decode("utf-8")
+    except UnicodeDecodeError:
+        return saved.decode("cp1252", errors="replace")
+
+
 def parse(path: pathlib.Path, kind: str, court: str) -> dict:
     report = REPORTS[kind](court)
-    report._parse_text(path.read_text(encoding="utf-8", errors="replace"))
+    report._parse_text(decode(path.read_bytes()))
     data = report.data
     if not data.get("docket_number"):
         raise NotPushed("juriscraper found no docket in it")

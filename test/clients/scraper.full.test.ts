@@ -3,7 +3,7 @@
  * pushes them, then they are recorded, a repetition finds nothing new, and what is new is announced once.
  */
 import { execFile } from 'node:child_process';
-import { copyFile, mkdtemp, rm, utimes, writeFile } from 'node:fs/promises';
+import { copyFile, mkdtemp, readFile, rm, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -79,6 +79,17 @@ describe('push.py', () => {
     const before = await typesOf();
     expect((await push(HISTORY, '2025-03-08T18:00:00Z', '--report', 'history')).said).toMatch(/unchanged, 0 new/);
     expect(await typesOf()).toEqual(before);
+  });
+
+  it('keeps every letter of a report that is not UTF-8', async () => {
+    const report = (await readFile(join(EXAMPLE, 'reports', DOCKET), 'utf8'))
+      .replaceAll('4:25-cv-00777', '4:25-cv-00778')
+      .replaceAll('Salt Company', 'Café');
+    await writeFile(join(directory, 'latin.html'), report, 'latin1');
+    expect(await push('latin.html', '2025-03-08T18:00:00Z')).toMatchObject({ code: 0 });
+    const agent = await world.agent();
+    const answer = await agent(`${world.url}/v2/case?court_code=cand&case_id=4:25-cv-00778`);
+    expect(await answer.json()).toMatchObject({ case: { case_name: 'Birch Hollow Mill v. Canal Street Café' } });
   });
 
   it('says which report was not accepted and why, and keeps the token to itself', async () => {

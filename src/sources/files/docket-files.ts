@@ -2,6 +2,7 @@
  * Reads files of dockets: JSON with one docket or a list, or one docket per line (NDJSON). Memory is bounded. What
  * cannot be read is reported with its place, and the rest is still imported.
  */
+import { isUtf8 } from 'node:buffer';
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { readdir, readFile, stat } from 'node:fs/promises';
@@ -144,13 +145,19 @@ async function* splitLines(stream: AsyncIterable<Buffer>): AsyncGenerator<Buffer
 }
 
 export function parse(bytes: Buffer): { readonly value: unknown } | { readonly why: string } {
-  const text = bytes.toString('utf8').replace(/^\uFEFF/, '');
+  const text = textOf(bytes);
+  if (text === null) return { why: 'is not UTF-8: save or send it in that encoding' };
   if (text.trim() === '') return { why: 'is empty' };
   try {
     return { value: JSON.parse(text) };
   } catch (error) {
     return { why: `is not JSON: ${error instanceof Error ? error.message.slice(0, 200) : ''}` };
   }
+}
+
+/** Null for other bytes than UTF-8: what would take their place would be sold as the court's text. */
+function textOf(bytes: Buffer): string | null {
+  return isUtf8(bytes) ? bytes.toString('utf8').replace(/^\uFEFF/, '') : null;
 }
 
 export const sha256 = (bytes: Buffer): string => createHash('sha256').update(bytes).digest('hex');

@@ -10,7 +10,7 @@ beforeEach(async () => {
 });
 afterEach(() => rm(folder, { recursive: true }));
 
-async function itemsOf(name: string, text: string) {
+async function itemsOf(name: string, text: string | Buffer) {
   const path = join(folder, name);
   await writeFile(path, text);
   const items: string[] = [];
@@ -36,6 +36,15 @@ describe('a docket that cannot be read', () => {
       'line 2: read',
       expect.stringContaining('line 3: is not JSON'),
       'line 5: read',
+    ]);
+  });
+
+  it('is refused in another encoding than UTF-8, so that no letter of it is replaced', async () => {
+    const latin = Buffer.from('{"case_name":"Café v. Salt"}', 'latin1');
+    expect(await itemsOf('whole.json', latin)).toEqual([expect.stringContaining(': is not UTF-8')]);
+    expect(await itemsOf('lines.ndjson', Buffer.concat([latin, Buffer.from('\n{"b":"é"}')]))).toEqual([
+      expect.stringContaining('line 1: is not UTF-8'),
+      'line 2: read',
     ]);
   });
 });
