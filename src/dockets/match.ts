@@ -74,10 +74,13 @@ function findDuplicates(entries: readonly Matchable[]): Set<number> {
   const seen = new Set<string>();
   const duplicates = new Set<number>();
   for (const [index, entry] of entries.entries()) {
-    const { documentIdentifier, sourceIds, entryNumber, dateFiled, description } = entry;
+    const { documentIdentifier, sourceIds, entryNumber, dateFiled, dateEntered, description } = entry;
     const sequence = sourceIds.pacer_seq_no ?? '';
-    if (documentIdentifier === null && sequence === '') continue;
-    const key = `${documentIdentifier}\n${sequence}\n${entryNumber}\n${dateFiled}\n${description}`;
+    const hasId = documentIdentifier !== null || sequence !== '';
+    // A court gives a number once; without one, two equal entries may be two hearings of a day.
+    if (!hasId && (entryNumber === null || description === '')) continue;
+    const all = hasId ? '' : JSON.stringify([dateEntered, sourceIds]);
+    const key = `${documentIdentifier}\n${sequence}\n${entryNumber}\n${dateFiled}\n${description}\n${all}`;
     if (seen.has(key)) duplicates.add(index);
     seen.add(key);
   }

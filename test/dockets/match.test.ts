@@ -129,6 +129,16 @@ describe('matching entries (docs/design/dockets.md#matching)', () => {
     expect([...duplicates]).toEqual([1]);
   });
 
+  it('takes a number with the same day and text for one entry, though nothing else identifies it', () => {
+    const order = numbered(4, 'ORDER');
+    const duplicatesOf = (...entries: Matchable[]) => [...matchEntries([], entries, true).duplicates];
+    expect(duplicatesOf(order, numbered(5, 'ORDER'), { ...order }, { ...order })).toEqual([2, 3]);
+    expect(duplicatesOf(order, { ...order, dateFiled: '2024-03-02' }, { ...order, description: 'ORDER.' })).toEqual([]);
+    expect(duplicatesOf(order, { ...order, sourceIds: { courtlistener_id: '7' } })).toEqual([]);
+    expect(duplicatesOf(unnumbered('Hearing held'), unnumbered('Hearing held'))).toEqual([]);
+    expect(duplicatesOf(numbered(4, ''), numbered(4, ''))).toEqual([]);
+  });
+
   it('merges two known filings if one entry has the ids of both', () => {
     const known = [item({ documentIdentifier: '03501' }), item({ sourceIds: { pacer_seq_no: '1' } })];
     const { filingOf: found, merges } = matchEntries(known, [withIds(1)], false);
