@@ -612,10 +612,10 @@ class LogCheck:
                 self.about_kept("head_kept_matches", f"at least {kept.size} events", f"{self.size} events")
             keys = self.kept.keys or self.keys.values()
             if kept.log_id != self.log_id or not any(kept.is_signed_by(key) for key in keys):
-                expected = f"a kept head of log {self.log_id} signed by a known key"
+                expected = f"a kept head of log {named(self.log_id)} signed by a known key"
                 self.about_kept("head_kept_signed", expected, f"log {kept.log_id}")
         if self.header_log_id != self.log_id:
-            self.whole("export_complete", f"log {self.log_id}", f"log {self.header_log_id}")
+            self.whole("export_complete", f"log {named(self.log_id)}", f"log {named(self.header_log_id)}")
         if value is None:
             self.whole("export_complete", "a last line with the number of events", "none: the file was cut")
             return
@@ -744,6 +744,10 @@ def check_proven(events, is_whole, head, report):
 def shown(text):
     """A text from the file, safe for a terminal."""
     return text if re.fullmatch(r"[!-~]{1,200}", text) else json.dumps(text[:200])
+
+
+def named(log_id):
+    return "none" if log_id is None else log_id
 
 
 def counted(count, noun):

@@ -533,13 +533,13 @@ export class LogCheck {
       if (kept.logId !== this.#logId || !keys.some((key) => isNoteSigned(kept, key))) {
         this.#aboutKept(
           'head_kept_signed',
-          `a kept head of log ${this.#logId} signed by a known key`,
+          `a kept head of log ${this.#logId ?? 'none'} signed by a known key`,
           `log ${kept.logId}`,
         );
       }
     }
     if (this.#headerLogId !== this.#logId) {
-      this.#whole('export_complete', `log ${this.#logId}`, `log ${this.#headerLogId}`);
+      this.#whole('export_complete', `log ${this.#logId ?? 'none'}`, `log ${this.#headerLogId ?? 'none'}`);
     }
     if (value === undefined) {
       this.#whole('export_complete', 'a last line with the number of events', 'none: the file was cut');

@@ -45,6 +45,9 @@ function definitionOf(type: string): EventDefinition {
   return definition;
 }
 
+/** The newest schema of a type that this version of the service knows. @throws UnknownEventType */
+export const newestSchemaOf = (type: string): number => definitionOf(type).version;
+
 /**
  * @throws UnknownEventType
  * @throws ZodError if the data does not fit the schema

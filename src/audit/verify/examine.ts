@@ -2,7 +2,7 @@
  * Examines each event by itself and against the one before it in its stream: readable, hash, type, stream, schema, id.
  * It needs no state but a cache, so it may run on a thread of its own.
  */
-import { decodeEvent, UnknownEventType } from '../../events/codec.ts';
+import { decodeEvent, newestSchemaOf, UnknownEventType } from '../../events/codec.ts';
 import { UnreadableEvent } from '../../events/unreadable-event.ts';
 import { appendIndexOf, eventId, eventIdStanding } from '../../storage/event-id.ts';
 import type { Position, RecordedEvent } from '../../storage/event-log.ts';
@@ -146,6 +146,12 @@ function examine(raw: RawEvent, names: string, before: Link | null): ExaminedEve
         return wrong({ rule: 'hash_matches', expected: `${recomputed} after ${follows}`, found: hash }, hash);
       }
       recomputed = null;
+    }
+    const newest = newestSchemaOf(type);
+    // It was written by a later version, whose rules are not known here, or by nobody.
+    if (metadata.schemaVersion > newest) {
+      const [expected, found] = [`schema version ${newest} of ${type} at most`, `version ${metadata.schemaVersion}`];
+      return wrong({ rule: 'schema_fits', expected, found }, hash);
     }
     const decoded = decodeEvent(event);
     if (!streamFits(stream, type)) {

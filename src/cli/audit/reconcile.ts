@@ -165,6 +165,12 @@ function explained(error: unknown, { state }: ReconcileOptions): unknown {
       },
     );
   if (error instanceof StateUnusable && state !== undefined) return stateError(error.message, state);
+  // A run without the file shows whether the fault is in it or in this program.
+  if (
+    state !== undefined &&
+    (error instanceof TypeError || error instanceof SyntaxError || error instanceof RangeError)
+  )
+    return stateError(`it is damaged or was edited (${error.message})`, state);
   const { code, message } = error as { code?: unknown; message?: unknown };
   // The log reports failures of its own, so this one is of the state.
   if (typeof code === 'string' && code.startsWith('SQLITE_'))

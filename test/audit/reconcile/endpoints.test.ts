@@ -262,6 +262,14 @@ describe('a state file', () => {
     const { code, err } = await reconciled(shop, '--state', state);
     expect([code, err]).toEqual([EXIT.usage, expect.stringContaining('belongs to another log')]);
   });
+
+  it('that was edited is refused', async () => {
+    const held = ReconcileState.open(state);
+    held.setFact('mark', 'no JSON');
+    held.close();
+    const { code, err } = await reconciled(shop, '--state', state);
+    expect([code, err]).toEqual([EXIT.usage, expect.stringContaining('cannot be used: it is damaged or was edited')]);
+  });
 });
 
 it('a balance that is not the sum of its transfers is a difference', async () => {

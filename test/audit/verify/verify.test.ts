@@ -161,6 +161,14 @@ const INSIDER: readonly Plant[] = [
     `schema_fits ${NOTED} 0`,
   ],
   [
+    'a schema that no version of the service has had',
+    (db) => {
+      set('metadata', JSON.stringify({ ...metadataOf(db, NOTED, 0), schemaVersion: 10 }), NOTED, 0)(db);
+      rehash(db, NOTED);
+    },
+    `schema_fits ${NOTED} 0`,
+  ],
+  [
     'an event in a stream of another family',
     (db) => {
       db.prepare('UPDATE events SET stream = ? WHERE stream = ?').run('docket-x', NOTED);
