@@ -84,7 +84,7 @@ describe.skipIf(!probe)('a service on a disk that fills up, with the chain elsew
     return { status: answer.status, parts };
   }
   const becomes = (what: string, condition: (now: Awaited<ReturnType<typeof readiness>>) => boolean) =>
-    until(what, async () => condition(await readiness()), { process: service, within: 20_000 });
+    until(what, async () => condition(await readiness()), { process: service, within: 60_000 });
 
   const isOpen = () => becomes('open for sale', ({ parts }) => parts.event_log?.status === 'nominal');
 

@@ -112,7 +112,7 @@ describe(`${KILLS} kills at random while wallets read their keys and rotate them
           return does === 'rotate' ? keys.includes(keyId) : keys.length > 0;
         });
       },
-      { process: service, within: 20_000, every: 500 },
+      { process: service, within: 60_000, every: 500 },
     );
     // Each key was reserved by a settled payment, and none occurs twice.
     const reserved = new Set(log.settled.map(({ keyId }) => keyId));

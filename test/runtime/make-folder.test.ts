@@ -4,6 +4,7 @@
  * then it and its missing parents are there for their owner alone, or an error says why not, on any file system.
  */
 import {
+  chmodSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
@@ -35,7 +36,8 @@ describe('makeFolder', () => {
   });
 
   it('leaves a folder that exists as it is, also behind a link', () => {
-    mkdirSync(join(directory, 'real'), { mode: 0o755 });
+    mkdirSync(join(directory, 'real'));
+    chmodSync(join(directory, 'real'), 0o755);
     symlinkSync(join(directory, 'real'), join(directory, 'link'));
     makeFolder(join(directory, 'link'));
     makeFolder(join(directory, 'link', 'inner'));

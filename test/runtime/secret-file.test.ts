@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, rmSync, statSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
@@ -31,11 +31,13 @@ it.each([0o000, 0o022, 0o077])('a secret and its folder are private to their own
 
 it("a folder of keys that others may read is closed to them; a folder for another user's secret is left unchanged", () => {
   const keys = join(directory, 'keys');
-  mkdirSync(keys, { mode: 0o755 });
+  mkdirSync(keys);
+  chmodSync(keys, 0o755);
   privateFolder(keys);
   expect(modeOf(keys)).toBe('700');
   const home = join(directory, 'home');
-  mkdirSync(home, { mode: 0o755 });
+  mkdirSync(home);
+  chmodSync(home, 0o755);
   createSecretFile(join(home, 'wallet.json'), 'secret');
   expect(modeOf(home)).toBe('755');
 });

@@ -6,7 +6,7 @@ const HOOK = fileURLToPath(new URL('../support/watch-descriptors.cjs', import.me
 
 /** What makes a Node process report to a file. */
 export const watching = (report: string): NodeJS.ProcessEnv => ({
-  NODE_OPTIONS: `--require=${HOOK}`,
+  NODE_OPTIONS: `--require=${JSON.stringify(HOOK)}`,
   WATCH_DESCRIPTORS: report,
 });
 

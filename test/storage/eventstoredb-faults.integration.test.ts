@@ -11,7 +11,7 @@ const missing =
   ENGINES.eventStore && ENGINES.eventStoreControl ? '' : ' (skipped: EVENTSTORE_CONTROL_URL of a stand-in is not set)';
 
 /** Within this time every subscription must recover by itself. */
-const BACK_WITHIN_MS = 10_000;
+const BACK_WITHIN_MS = 20_000;
 
 describe.skipIf(missing)(`faults of the event store${missing}`, () => {
   const order = async (method: string, path: string) => {

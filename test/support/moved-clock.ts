@@ -18,7 +18,7 @@ export function movedClock(directory: string): MovedClock {
   const file = join(directory, 'clock');
   let shift = 0;
   return {
-    environment: { CLOCK_SHIFT_FILE: file, NODE_OPTIONS: `--require=${PRELOADED}` },
+    environment: { CLOCK_SHIFT_FILE: file, NODE_OPTIONS: `--require=${JSON.stringify(PRELOADED)}` },
     move(milliseconds) {
       shift += milliseconds;
       // Atomically: a half-written file would reset the clock.

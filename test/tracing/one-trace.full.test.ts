@@ -238,7 +238,7 @@ describe('OpenTelemetry', () => {
         environment: {
           ...stage.environment,
           ...environment(),
-          NODE_OPTIONS: `${clock.environment.NODE_OPTIONS} --import=${watch}`,
+          NODE_OPTIONS: `${clock.environment.NODE_OPTIONS} --import=${JSON.stringify(watch)}`,
           LOADED_MODULES: loaded,
         },
       });

@@ -1,5 +1,5 @@
 import { gzipSync } from 'node:zlib';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { createOutbound } from '../../../src/callbacks/outbound/guarded-outbound.ts';
 import { hintOf } from '../../../src/events/failure-class.ts';
 import { attempt, BODY, DEADLINE_MS, dribbles, floods, sends, startHostile } from './hostile.ts';
@@ -312,7 +312,8 @@ describe('the service can end an attempt', () => {
     const hostile = await startHostile(() => undefined);
     const outbound = createOutbound({ trustedPairs: [`127.0.0.1:${hostile.port}`] });
     const underWay = outbound.post({ url: hostile.url, headers: {}, body: BODY });
-    setTimeout(() => outbound.close(), 30);
+    await vi.waitFor(() => expect(hostile.connections).toBe(1));
+    outbound.close();
     expect(await underWay).toMatchObject({ failureClass: 'interrupted' });
     expect(await outbound.post({ url: hostile.url, headers: {}, body: BODY })).toMatchObject({
       failureClass: 'interrupted',
