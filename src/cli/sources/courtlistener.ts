@@ -25,6 +25,7 @@ import { noteIfIncomplete } from '../list-completeness.ts';
 import { caseNumberOf, courtNamed } from '../named-court.ts';
 import { readBy } from '../operator-act.ts';
 import { withStorage } from '../service-storage.ts';
+import { assertNotForgotten } from './not-forgotten.ts';
 
 type OpenStorage = (environment: NodeJS.ProcessEnv) => Promise<Storage>;
 
@@ -162,6 +163,7 @@ async function subscribe(storage: Storage, client: CourtListenerClient, about: A
       'See docket sources list for the sources and their courts.',
     );
   }
+  await assertNotForgotten(storage, court, number.canonical);
   const ports = { log: storage.log, clock: systemClock, alerts: createDocketAlerts(client), actor: 'cli' };
   const changed: Changed[] = [];
   for (const docketId of await docketIds(storage, client, about)) {

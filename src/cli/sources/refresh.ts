@@ -20,6 +20,7 @@ import { caseNumberOf, courtNamed } from '../named-court.ts';
 import { withStorage } from '../service-storage.ts';
 import { counted } from '../status/text.ts';
 import { whenStopped } from '../when-stopped.ts';
+import { assertNotForgotten } from './not-forgotten.ts';
 
 type OpenStorage = (environment: NodeJS.ProcessEnv) => Promise<Storage>;
 
@@ -65,6 +66,7 @@ async function refresh(storage: Storage, context: CliContext, config: Config, wa
       'Set COURTLISTENER_TOKEN, or SCOTUS=on for the Supreme Court; a feed cannot be asked about a case. docs/sources.md has each source.',
     );
   }
+  await assertNotForgotten(storage, court, number.canonical);
   const { look, filings } = await lookNow(storage, context, config, court, number.canonical);
   const asked = { court: court.code, caseNumber: number.canonical, source };
   if (look.look === 'failed') throw notAsked(look.because, asked);

@@ -111,6 +111,21 @@ describe('docket sources refresh', () => {
     expect((await refresh('scotus', '25-447')).code).toBe(EXIT.ok);
   });
 
+  it('does not ask about a case that an order removed, nor subscribe to it', async () => {
+    const reason = ['--reason', 'sealing order', '--yes'];
+    const forgotten = await docketInProcess(['forget', 'docket', 'ilnd', '1:26-cv-02417', ...reason], environment);
+    expect(forgotten.code, forgotten.err).toBe(EXIT.ok);
+    const asked = town.courtListener.requests.length;
+    for (const command of [['refresh'], ['courtlistener', 'subscribe']]) {
+      const { code, err } = await sources(...command, 'ilnd', '1:26-cv-02417');
+      expect([code, err]).toEqual([
+        EXIT.found,
+        expect.stringMatching(/forgotten by an order[\s\S]*forget list[\s\S]*404/),
+      ]);
+    }
+    expect(town.courtListener.requests).toHaveLength(asked);
+  });
+
   it.each([
     [['moon', '1'], /Unknown court/],
     [['ilnd', 'no number'], /not a case number of ilnd/],
