@@ -32,7 +32,9 @@ export function expiredLooks({ log, readStore, payloads, clock }: ExpiredLooksPo
   }
 
   return async (signal?: AbortSignal): Promise<number> => {
-    if (clock.now() < next) return 0;
+    const now = clock.now();
+    // A clock that was ahead and is set back must not put it off.
+    if (now < next && next <= now + EVERY) return 0;
     const removed = await looks.removeExpired(isForgotten, signal);
     next = clock.now() + EVERY;
     return removed;

@@ -18,6 +18,8 @@ export interface LogAnchorsPorts extends AnchorPorts {
 
 const HOUR: Micros = 3_600 * MICROS_PER_SECOND;
 const EVERY: Readonly<Record<LogAnchorsPorts['every'], Micros>> = { hourly: HOUR, daily: 24 * HOUR };
+/** By how much the clocks of two nodes may differ. A time further ahead came from a clock that was wrong. */
+const CLOCKS_DIFFER: Micros = 300 * MICROS_PER_SECOND;
 /** After a failure. */
 const RETRY_AFTER: Micros = 300 * MICROS_PER_SECOND;
 const NAME = 'log-anchors';
@@ -34,9 +36,9 @@ export function createLogAnchors(ports: LogAnchorsPorts): (signal: AbortSignal) 
     const now = clock.now();
     try {
       // Another node may have anchored: the log is asked again before each one.
-      if (due !== null && now < due) return;
+      if (due !== null && now < due && due <= now + every + CLOCKS_DIFFER) return;
       const last = await lastAnchored(now - every);
-      if (last !== null && now < last + every) {
+      if (last !== null && now < last + every && last <= now + CLOCKS_DIFFER) {
         due = last + every;
         return;
       }

@@ -116,7 +116,7 @@ export class SponsorBudget {
       const { window, lost, limit } = pause.standing;
       logger.error(
         { alarm: 'sponsored_payments_paused', window, lamportsLost: lost, lamportsAllowed: limit },
-        'failed payments cost the fee payer more than its budget: sponsored payments pause, others go on',
+        'failed payments cost the fee payer more than its budget: sponsored payments pause, others continue',
       );
     } else if (!pause && this.#alarmed) logger.info({}, 'sponsored payments are accepted again');
     this.#alarmed = pause !== null;

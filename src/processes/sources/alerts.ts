@@ -66,6 +66,8 @@ const WAIT_FOR_WATCHED: Micros = MINUTE;
 const LIST_EVERY: Micros = DAY;
 /** A case must be seen unwatched for so long before its alert ends: an alert that was wrongly ended loses filings. */
 const ENDS_AFTER: Micros = DAY;
+/** A docket that cannot have an alert is not asked about again before that. */
+const REFUSED_FOR: Micros = DAY;
 /** CourtListener ends an alert on a closed case after 180 days without news. */
 const RENEW_AFTER: Micros = 150 * DAY;
 /** After a fault that names no time. */
@@ -80,6 +82,10 @@ class Stopped extends Error {
 }
 
 const NEVER = new AbortController().signal;
+
+/** Whether the next step is due. If the clock was set back since the last one, its time means nothing any more. */
+export const isStepDue = (now: Micros, last: { readonly steppedAt: Micros; readonly next: Micros }): boolean =>
+  now >= last.next || now < last.steppedAt;
 
 export function createCaseAlerts(ports: CaseAlertsPorts): CaseAlerts {
   const { log, readStore, clock, logger, owner, alerts, limit } = ports;
@@ -103,15 +109,16 @@ export function createCaseAlerts(ports: CaseAlertsPorts): CaseAlerts {
       standByMs: STAND_BY_MS,
       async work(lease, workSignal, progressed) {
         book.forget();
-        let next = clock.now();
+        let last = { steppedAt: clock.now(), next: clock.now() };
         while (!workSignal.aborted) {
-          if (next <= clock.now()) {
+          const now = clock.now();
+          if (isStepDue(now, last)) {
             await lease.assertHeld();
-            next = await step(clock.now(), workSignal);
+            last = { steppedAt: now, next: await step(now, workSignal) };
             progressed();
             trouble.recovered();
           }
-          const ms = (next - clock.now()) / 1_000;
+          const ms = (last.next - clock.now()) / 1_000;
           await pause(Math.max(SHORTEST_PAUSE_MS, Math.min(LONGEST_PAUSE_MS, ms)), workSignal);
         }
       },
@@ -142,7 +149,8 @@ export function createCaseAlerts(ports: CaseAlertsPorts): CaseAlerts {
     const { version, value } = await readStore.cell(NAME);
     const { listedAt, unwatched, ...kept } = readCell(value);
     foreign = kept.foreign;
-    if (now - listedAt < LIST_EVERY) return;
+    // A time ahead came from a clock that was wrong.
+    if (listedAt <= now && now - listedAt < LIST_EVERY) return;
     const listed = await list(signal);
     for (const known of [...book.inForce.values()]) {
       const found = listed.find(({ docketId }) => docketId === known.sourceCaseId);
@@ -208,7 +216,8 @@ export function createCaseAlerts(ports: CaseAlertsPorts): CaseAlerts {
   }
 
   function isRefused(sourceCaseId: string, now: Micros): boolean {
-    return (refused.get(sourceCaseId) ?? 0) > now;
+    const until = refused.get(sourceCaseId) ?? 0;
+    return until > now && until <= now + REFUSED_FOR;
   }
 
   /** Whether the account has as many alerts as it may, or will with so many more. */
@@ -231,7 +240,7 @@ export function createCaseAlerts(ports: CaseAlertsPorts): CaseAlerts {
   }
 
   function refuse({ sourceCaseId, court }: WantedAlert, said: string, now: Micros): void {
-    refused.set(sourceCaseId, now + DAY);
+    refused.set(sourceCaseId, now + REFUSED_FOR);
     logger.warn(
       { docket: sourceCaseId, court, said },
       'CourtListener has no alert for this docket; asked again in a day',

@@ -83,7 +83,7 @@ export function createStandings({ log, clock, logger }: StandingsOptions): Stand
         stream,
         command: {
           type: 'ReportStanding',
-          report: { source, court, standing, why, at: toInstant(entry.since) },
+          report: { source, court, standing, why, at: toInstant(Math.min(entry.since, now)) },
         } as const,
         context: { commandId, requestId: null, correlationId: commandId, causationId: null, actor: 'sources' },
         decisions: DECISIONS,
@@ -99,7 +99,8 @@ export function createStandings({ log, clock, logger }: StandingsOptions): Stand
 
   async function step(now: Micros): Promise<Micros | null> {
     for (const entry of [...seen.values()]) {
-      if (entry.dueAt === null || entry.dueAt > now) continue;
+      // Nothing is put off for longer than `LASTING`: a later time is of a clock that was ahead and is set back.
+      if (entry.dueAt === null || (entry.dueAt > now && entry.dueAt <= now + LASTING)) continue;
       try {
         await compare(entry, now);
         trouble.recovered();

@@ -329,6 +329,28 @@ describe('hourly anchors', () => {
     expect((await recorded()).map(({ by }) => by)).toEqual(['log-anchors', 'log-anchors']);
   });
 
+  it.each(['the same', 'a new'])(
+    'continue on %s node after a clock ran ahead by a year and was set back',
+    async (which) => {
+      const year = 365 * 86_400 * MICROS_PER_SECOND;
+      let now = systemClock.now() + year;
+      const node = () =>
+        createLogAnchors({ ...ports(), clock: { now: () => now }, logger: pino({ level: 'silent' }), every: 'hourly' });
+      const running = node();
+      const never = new AbortController().signal;
+      await head();
+      await running(never);
+      now -= year;
+      await head();
+      const later = which === 'a new' ? node() : running;
+      for (const each of [later, later]) await each(never);
+      expect(await recorded()).toHaveLength(2);
+      await head();
+      await later(never);
+      expect(await recorded()).toHaveLength(2);
+    },
+  );
+
   it('that fail raise an alarm, and are tried again later', async () => {
     let now = systemClock.now();
     const lines: Record<string, unknown>[] = [];

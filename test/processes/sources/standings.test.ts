@@ -6,6 +6,7 @@ import { pino } from 'pino';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { sourceStream } from '../../../src/events/source.ts';
 import { createStandings, LASTING, type StandingReport } from '../../../src/processes/sources/standings.ts';
+import { toMicros } from '../../../src/runtime/instant.ts';
 import { openWorld, overriding, TestClock, type World } from '../../dockets/world.ts';
 
 let world: World;
@@ -49,6 +50,19 @@ describe('the standing of a source', () => {
     expect(await recorded()).toEqual([]);
     expect(standings.of('rss', 'ilnd')).toEqual({ standing: 'failing', why: 'timeout' });
     expect(standings.of('rss', 'cand')).toEqual({ standing: 'working', why: null });
+  });
+
+  it('is recorded though it began while the clock ran ahead by a year', async () => {
+    const standings = node();
+    const year = 365 * 86_400_000;
+    clock.advance(year);
+    standings.report(rss('failing', 'timeout', 'ilnd'));
+    clock.advance(-year);
+    standings.report(rss('failing', 'timeout', 'ilnd'));
+    await standings.step(clock.now());
+    expect(await recorded('ilnd')).toEqual(['failing']);
+    const [change] = await world.storage.log.read(sourceStream.court('rss', 'ilnd'));
+    expect(toMicros(String(change?.data.at))).toBeLessThanOrEqual(clock.now());
   });
 
   it('that did not last is not recorded', async () => {

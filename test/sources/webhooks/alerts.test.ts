@@ -15,7 +15,7 @@ import { readConfig } from '../../../src/config.ts';
 import { findCourt } from '../../../src/courts/registry.ts';
 import { sourceStream } from '../../../src/events/source.ts';
 import { alertCoverage, anyCoverage } from '../../../src/processes/sources/alert-coverage.ts';
-import { type CaseAlertsPorts, createCaseAlerts } from '../../../src/processes/sources/alerts.ts';
+import { type CaseAlertsPorts, createCaseAlerts, isStepDue } from '../../../src/processes/sources/alerts.ts';
 import type { CaseOfCourt } from '../../../src/processes/sources/desk.ts';
 import { createSourceCases } from '../../../src/processes/sources/source-cases.ts';
 import { cases as casesModel } from '../../../src/projections/cases.ts';
@@ -314,6 +314,46 @@ describe('an alert that ends', () => {
     await process.step(clock.now());
     expect(await told(id)).toEqual(['by Ann Lee', 'disabled_by_source', 'renewed']);
     expect(atSource()).toEqual([[Number(id), 1]]);
+  });
+});
+
+describe('a clock that ran ahead by a year and is set back', () => {
+  it('does not keep the account’s list from being compared, also with a new process', async () => {
+    const id = await watch('1:26-cv-01001');
+    time.at += 365 * DAY;
+    await step();
+    time.at -= 365 * DAY;
+    const [row] = imitation.alerts();
+    imitation.endAlert(Number(row?.id));
+    await step();
+    expect(atSource()).toEqual([[Number(id), 1]]);
+  });
+
+  it('does not delay the next comparison, nor what was put off', () => {
+    const [before, ahead] = [time.at, time.at + 365 * DAY];
+    expect(isStepDue(ahead, { steppedAt: ahead, next: ahead + 1 })).toBe(false);
+    expect(isStepDue(ahead + 1, { steppedAt: ahead, next: ahead + 1 })).toBe(true);
+    expect(isStepDue(before, { steppedAt: ahead, next: ahead + 1 })).toBe(true);
+  });
+
+  it('does not leave a docket alone that was refused meanwhile', async () => {
+    const id = await watch('1:26-cv-01001');
+    const process = keeper();
+    const list = JSON.stringify({ next: null, previous: null, results: [] });
+    imitation.answerWith((url) =>
+      url.includes('?')
+        ? { status: 200, body: list, headers: {} }
+        : { status: 400, body: '{"docket":["none of yours"]}', headers: {} },
+    );
+    time.at += 365 * DAY;
+    await process.step(clock.now());
+    imitation.answerWith(null);
+    expect(await told(id)).toEqual([]);
+    await process.step(clock.now());
+    expect(await told(id)).toEqual([]);
+    time.at -= 365 * DAY;
+    await process.step(clock.now());
+    expect(await told(id)).toEqual(['by watched']);
   });
 });
 
