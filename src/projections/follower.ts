@@ -10,6 +10,7 @@ import type { ProjectorOptions } from './projector.ts';
 /** Batches without matching events only move the checkpoint. They are frequent, so it is stored with a delay. */
 const IDLE_CHECKPOINT_MS = 100;
 const HALTED_LOOKS_EVERY_MS = 500;
+const HALTED_RETRY_MS = 10_000;
 
 export interface FollowerEvents {
   moved(position: Position): void;
@@ -59,7 +60,7 @@ export class Follower {
         events = [];
       } catch (error) {
         if (!(error instanceof PoisonEvent)) throw error;
-        await this.#waitUntilSkipped(error);
+        await this.#waitUntilPassed(error);
         events = events.filter(({ position }) => position > error.recorded.position);
       }
     }
@@ -92,7 +93,8 @@ export class Follower {
     if (!this.#signal.aborted) await applyByBisection(this.#application, events);
   }
 
-  async #waitUntilSkipped({ recorded, message }: PoisonEvent): Promise<void> {
+  /** Waits until an operator has skipped the event, or it can be folded after all. */
+  async #waitUntilPassed({ recorded, message }: PoisonEvent): Promise<void> {
     const { projection, generation, readStore, log, clock, logger } = this.#options;
     const { position, stream, revision, type } = recorded;
     const halt: Halt = { position, stream, revision, type, error: message, at: toInstant(clock.now()) };
@@ -104,12 +106,32 @@ export class Follower {
       { projection: projection.name, generation, ...halt },
       'the projection has halted at an event that it cannot fold',
     );
-    while (!this.#isSkipped(recorded) && !this.#signal.aborted) {
-      await pause(HALTED_LOOKS_EVERY_MS, this.#signal);
-      if (!this.#signal.aborted) this.#isSkipped = await skippedEvents(log, projection.name);
+    const { haltedRetryMs = HALTED_RETRY_MS } = this.#options;
+    let retryAt = performance.now() + haltedRetryMs;
+    let isFolded = false;
+    while (!isFolded && !this.#isSkipped(recorded) && !this.#signal.aborted) {
+      await pause(Math.min(HALTED_LOOKS_EVERY_MS, haltedRetryMs), this.#signal);
+      if (this.#signal.aborted) break;
+      this.#isSkipped = await skippedEvents(log, projection.name);
+      if (performance.now() < retryAt || this.#isSkipped(recorded)) continue;
+      isFolded = await this.#canBeFolded(recorded);
+      retryAt = performance.now() + haltedRetryMs;
     }
     this.#on.halted(null);
-    if (!this.#signal.aborted) logger.info({ projection: projection.name, position }, 'the failing event is skipped');
+    if (this.#signal.aborted) return;
+    const outcome = isFolded ? 'the failing event is folded: its cause is gone' : 'the failing event is skipped';
+    logger.info({ projection: projection.name, generation, position }, outcome);
+  }
+
+  /** Whether an operator has restored the content that the event names, for example. */
+  async #canBeFolded(recorded: RecordedEvent): Promise<boolean> {
+    try {
+      await applyEvents(this.#application, [recorded]);
+      return !this.#signal.aborted;
+    } catch (error) {
+      if (isPassing(error)) throw error;
+      return false;
+    }
   }
 
   async #clearRecordedHalt(position: Position): Promise<void> {

@@ -28,6 +28,8 @@ export interface ProjectorOptions extends ContentSources {
   readonly isAwaited?: () => boolean;
   /** Pauses before a failed batch is retried. After the last retry, the failing event is searched for. */
   readonly retryDelaysMs: readonly number[];
+  /** After how long the event at which it has halted is tried again. */
+  readonly haltedRetryMs?: number;
 }
 
 const STANDBY_LOOKS_IN_A_LEASE = 15;

@@ -29,6 +29,7 @@ export interface ProjectionRunnerOptions {
   /** How long a dead owner blocks the others, milliseconds. */
   readonly leaseMs?: number;
   readonly retryDelaysMs?: readonly number[];
+  readonly haltedRetryMs?: number;
   /**
    * Which generations this process folds: those that readers see (the default), those beside them (being built, or kept
    * for a rollback), or all.

@@ -9,6 +9,7 @@ import { ContentRedacted, contentStream } from '../../src/events/content.ts';
 import type { DomainEvent } from '../../src/events/event.ts';
 import { EventSkipped, operatorStream, projectionSubject } from '../../src/events/operator.ts';
 import { QueryAnswered } from '../../src/events/payment.ts';
+import type { Projection } from '../../src/projections/projection.ts';
 import {
   createProjectionRunner,
   ProjectionHalted,
@@ -311,6 +312,25 @@ describe('projection runner', () => {
       expect((await elsewhere.readStore.load('ledger-cases', ['a'])).get('a')?.document.entries).toHaveLength(3);
       await again.stop();
       await elsewhere.close();
+    });
+
+    it('is passed once its cause is gone, as when damaged content was restored', async () => {
+      const { poison, after } = await poisoned();
+      let broken = true;
+      const { fold } = ledger();
+      const sometimes: Projection = {
+        ...ledger(),
+        fold: (collection, document, event) =>
+          event.recorded.position === poison && !broken ? { entries: ['restored'] } : fold(collection, document, event),
+      };
+      const running = runner({ projections: [sometimes], haltedRetryMs: 20 });
+      await running.start();
+      expect(await running.waitFor('ledger', after, 30 * SECONDS)).toBe(false);
+      broken = false;
+      await until(async () => (await entriesOf('a'))?.length === 3);
+      expect(await entriesOf('b')).toEqual(['restored']);
+      await until(async () => (await statusOf(runner())).halt === null);
+      expect(await statusOf(running)).toMatchObject({ state: 'running', eventsBehind: 0, halt: null });
     });
 
     it('stays skipped as the last of its batch', async () => {
