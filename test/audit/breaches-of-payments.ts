@@ -1,4 +1,5 @@
 /** Breaches of the rules of payments, planted by an insider who recomputes every hash. */
+import type { JsonObject } from '../../src/events/event.ts';
 import { plus } from '../../src/runtime/instant.ts';
 import type { PlantedBreach } from './planted-breach.ts';
 import { HOUR, SECOND } from './recorder.ts';
@@ -47,6 +48,17 @@ export const BREACHES_OF_PAYMENTS: readonly PlantedBreach[] = [
     name: 'an answer that is nothing',
     rule: 'charge_has_answer',
     plant: (log, { plain }) => log.set(log.at(plain, 'QueryAnswered'), { answer: null }),
+  },
+  {
+    name: 'a query that is charged as if it had been a call on keys',
+    rule: 'charge_has_answer',
+    plant(log, { plain, bobsKey }) {
+      // A key that the log knows, so that nothing is missing in the end.
+      const { keyId } = log.at(bobsKey, 'QueryAnswered').data.keyCall as JsonObject;
+      const keyCall = { does: 'show', keyId: keyId as string };
+      log.set(log.at(plain, 'PaymentSettled'), { owes: { deliveries: [], keyCall } });
+      return log.set(log.at(plain, 'QueryAnswered'), { answer: null, keyCall });
+    },
   },
   {
     name: 'an answer that is released instead of charged',

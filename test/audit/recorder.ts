@@ -67,6 +67,12 @@ export interface Order {
   readonly again?: Paid;
 }
 
+const CASE_CALL = { endpoint: 'GET /v2/case', word: 'case' } as const;
+const KEY_CALLS = {
+  show: { endpoint: 'GET /v2/wallet/keys', word: 'keys' },
+  rotate: { endpoint: 'POST /v2/wallet/keys', word: 'rotate-key' },
+} as const;
+
 export interface Paid {
   readonly stream: string;
   readonly hash: string;
@@ -107,8 +113,10 @@ export function openRecorder(directory: string) {
   const logId = randomUUID();
   const newIds = { newDeliveryId: randomUUID, newKeyId: randomUUID };
 
-  function authorized({ wallet, queries = 1, endpoint = 'GET /v2/case', identifierHash, again }: Order) {
-    const word = endpoint.endsWith('batch') ? 'batch' : 'case';
+  function authorized({ wallet, queries = 1, identifierHash, again, ...order }: Order) {
+    const called = order.keyCall === undefined ? CASE_CALL : KEY_CALLS[order.keyCall];
+    const { endpoint = called.endpoint } = order;
+    const word = endpoint.endsWith('batch') ? 'batch' : called.word;
     const wire =
       again?.wire ??
       build({

@@ -17,7 +17,9 @@ export const RULES = {
 
   // Payments.
   payment_order: rule('The events of a payment come in an order that its rules allow.'),
-  charge_has_answer: rule('No payment is submitted or charged before its answer is recorded.'),
+  charge_has_answer: rule(
+    'No payment is submitted or charged before the answer of its call is recorded: stored bytes, or what a call on keys does.',
+  ),
   answer_has_charge: rule('Each recorded answer is submitted for payment.'),
   failed_query_not_charged: rule(
     'No payment is submitted or charged for a query that failed, or if none of its queries was answered.',

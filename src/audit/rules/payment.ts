@@ -22,6 +22,7 @@ import { isEarlier, judgeSchema } from './earlier.ts';
 import { judgeKept } from './kept.ts';
 import { OUTCOME_WITHIN } from './limits.ts';
 import { judgeAmount } from './payment-amount.ts';
+import { judgeAnswer } from './payment-answer.ts';
 import { awaited, judgeOutcomeInTime } from './payment-deadline.ts';
 import { statePaymentFacts } from './payment-facts.ts';
 import { judgeWire } from './payment-wire.ts';
@@ -167,11 +168,9 @@ function judgeData(
       return;
     case 'QueryAnswered': {
       judgeRequest(known, data.requestId, findings);
-      const { answer, keyCall, answeredCases } = event.data;
-      if (answer === null && keyCall === null) {
-        findings.breach('charge_has_answer', 'stored bytes, or a call on keys', 'neither');
-      }
-      const queries = 'authorization' in known ? known.authorization.queries : null;
+      const { answeredCases } = event.data;
+      const { queries, endpoint } = 'authorization' in known ? known.authorization : { queries: null, endpoint: null };
+      judgeAnswer(event.data, endpoint, judged, findings);
       if (queries !== null && answeredCases > queries) {
         findings.breach(
           'answers_within_queries',
