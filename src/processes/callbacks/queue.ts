@@ -1,6 +1,6 @@
 /**
- * Deliveries that are due soon, in memory, and which of them may start now. Running and waiting deliveries are limited
- * in total, per origin and per wallet, so that no slow receiver and no busy wallet delays or crowds out the others.
+ * Deliveries that are due soon, in memory, and which of them may start now. Running ones are limited in total, per
+ * origin and per wallet, waiting ones in total and per origin, so that no slow receiver and no busy wallet delays others.
  */
 import TinyQueue from 'tinyqueue';
 import { MICROS_PER_MS, type Micros } from '../../runtime/instant.ts';
