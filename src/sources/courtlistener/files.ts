@@ -6,7 +6,7 @@
 import { createHash } from 'node:crypto';
 import { open, readFile } from 'node:fs/promises';
 import type { JsonObject } from '../../events/event.ts';
-import { MAX_DOCKET_BYTES, type RawDocketItem, type UnreadableItem } from '../files/docket-files.ts';
+import { MAX_DOCKET_BYTES, parse, type RawDocketItem, type UnreadableItem } from '../files/docket-files.ts';
 import { type ListedPage, whyPartialList } from './chain.ts';
 import { composeDocket, docketIdsOf, idOf, type PageKind, readCourtListenerPage } from './courtlistener.ts';
 
@@ -118,7 +118,9 @@ async function readPage(file: string) {
   try {
     const bytes = await readFile(file);
     if (bytes.length > MAX_DOCKET_BYTES) return { where: file, why: `has ${bytes.length} bytes` };
-    const page = readCourtListenerPage(JSON.parse(bytes.toString('utf8').replace(/^\uFEFF/, '')));
+    const parsed = parse(bytes);
+    if ('why' in parsed) return { where: file, why: parsed.why };
+    const page = readCourtListenerPage(parsed.value);
     return page ?? { where: file, why: 'is not a page of dockets, docket entries, parties or attorneys, or is empty' };
   } catch (error) {
     return { where: file, why: error instanceof Error ? error.message.slice(0, 300) : 'cannot be read' };

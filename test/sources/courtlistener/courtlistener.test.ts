@@ -194,7 +194,7 @@ describe('files of saved pages', () => {
 
   const save = async (name: string, value: unknown): Promise<string> => {
     const path = join(folder, name);
-    await writeFile(path, typeof value === 'string' ? value : JSON.stringify(value));
+    await writeFile(path, typeof value === 'string' || Buffer.isBuffer(value) ? value : JSON.stringify(value));
     return path;
   };
   const all = async (files: readonly string[]) => {
@@ -241,11 +241,13 @@ describe('files of saved pages', () => {
     const items = await all([
       await save('entries.json', page([ENTRIES[0]!])),
       await save('broken.json', '{"results": ['),
+      await save('latin.json', Buffer.from(JSON.stringify(page([{ ...ENTRIES[0]!, description: 'Café' }])), 'latin1')),
       await save('empty.json', page([])),
       await save('docket.json', docket(OTHER_ID)),
     ]);
     expect(items).toMatchObject([
       { where: join(folder, 'broken.json'), why: expect.stringMatching(/JSON/) },
+      { where: join(folder, 'latin.json'), why: expect.stringMatching(/UTF-8/) },
       { where: join(folder, 'empty.json'), why: expect.stringContaining('empty') },
       { where: `docket ${DOCKET_ID}`, why: expect.stringContaining(`/dockets/${DOCKET_ID}/`) },
       { where: `docket ${OTHER_ID}`, complete: false },
