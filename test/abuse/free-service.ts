@@ -1,9 +1,9 @@
 /** The public port with nothing behind it: its free endpoints need no storage and no chain. */
 import { buildApp } from '../../src/http/app.ts';
-import { systemClock } from '../../src/runtime/instant.ts';
 import { NETWORKS } from '../../src/solana/addresses.ts';
 import { SolanaKey } from '../../src/solana/keys.ts';
 import { listen, PUBLIC_URL, silent } from '../http/serving.ts';
+import { clockWithV1 } from '../support/clock-with-v1.ts';
 import { noKeyCalls, testResultIds } from '../support/key-calls.ts';
 
 type Dependencies = Parameters<typeof buildApp>[0];
@@ -12,7 +12,7 @@ export async function startFreeService(more: Partial<Dependencies> = {}) {
   const keys = [SolanaKey.generate().address, SolanaKey.generate().address] as const;
   const never = () => Promise.reject(new Error('nothing of it is free'));
   const app = buildApp({
-    service: { publicUrl: PUBLIC_URL, clock: systemClock },
+    service: { publicUrl: PUBLIC_URL, clock: clockWithV1 },
     logger: silent,
     health: () => ({}),
     merchant: { network: NETWORKS.local, payTo: keys[0], feePayer: keys[1], publicUrl: PUBLIC_URL },

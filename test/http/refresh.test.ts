@@ -10,6 +10,7 @@ import { MICROS_PER_MS } from '../../src/runtime/instant.ts';
 import { impatientSupremeCourt } from '../sources/refreshing.ts';
 import { petition, proceeding } from '../sources/supreme-court/files.ts';
 import { openSupremeCourt, type SupremeCourt } from '../sources/supreme-court/supreme-court.ts';
+import { clockWithV1 } from '../support/clock-with-v1.ts';
 import { callTool, paymentFor } from './mcp/client.ts';
 import { openWorld, type World } from './world.ts';
 
@@ -26,7 +27,7 @@ let number = 400;
 
 const worldWith = (lookMs?: number): Promise<World> =>
   openWorld({
-    clock: { now: () => (Date.now() + ahead) * MICROS_PER_MS },
+    clock: { now: () => clockWithV1.now() + ahead * MICROS_PER_MS },
     sources: (parts) => [impatientSupremeCourt(site, parts)],
     ...(lookMs !== undefined && { lookMs }),
   });
@@ -180,7 +181,9 @@ describe('a case whose data is too old', () => {
     ahead += 2 * DAY_MS;
     return pay;
   };
-  const lastChecked = () => ({ last_checked: new Date(Date.now() + ahead - DAY_MS).toISOString() });
+  const lastChecked = () => ({
+    last_checked: new Date(clockWithV1.now() / MICROS_PER_MS + ahead - DAY_MS).toISOString(),
+  });
 
   it('is asked for while the query waits, and shows what is new', async () => {
     const pay = await stale();

@@ -1,11 +1,11 @@
 import type { FastifyInstance } from 'fastify';
 import { type Logger, pino } from 'pino';
 import type { AnsweringService } from '../../src/http/send-problem.ts';
-import { systemClock } from '../../src/runtime/instant.ts';
+import { clockWithV1 } from '../support/clock-with-v1.ts';
 import { answersByOwnRoutes } from '../support/watched-answers.ts';
 
 export const PUBLIC_URL = 'https://dockets.example';
-export const service: AnsweringService = { publicUrl: PUBLIC_URL, clock: systemClock };
+export const service: AnsweringService = { publicUrl: PUBLIC_URL, clock: clockWithV1 };
 export const silent: Logger = pino({ level: 'silent' });
 
 /** Listens on a free loopback port and returns it. */

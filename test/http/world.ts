@@ -26,7 +26,7 @@ import { payments } from '../../src/projections/payments.ts';
 import { createProjectionRunner } from '../../src/projections/runner.ts';
 import { wallets } from '../../src/projections/wallets.ts';
 import { settledPayments } from '../../src/queries/settled-payments.ts';
-import { type Clock, systemClock, toInstant } from '../../src/runtime/instant.ts';
+import { type Clock, toInstant } from '../../src/runtime/instant.ts';
 import { steadyClock } from '../../src/runtime/steady-clock.ts';
 import { associatedTokenAddress, NETWORKS } from '../../src/solana/addresses.ts';
 import { createBlockhashWatch } from '../../src/solana/blockhash-watch.ts';
@@ -37,6 +37,7 @@ import { readJuriscraperDocket } from '../../src/sources/juriscraper/juriscraper
 import type { AskableSource } from '../../src/sources/source.ts';
 import type { Storage } from '../../src/storage/storage.ts';
 import { openRefreshing } from '../sources/refreshing.ts';
+import { clockWithV1 } from '../support/clock-with-v1.ts';
 import { newTestMasterKeys, testKeyCalls, testResultIds } from '../support/key-calls.ts';
 import { ChainRpc } from '../support/rpc.ts';
 import { openTestStorage } from '../support/storage.ts';
@@ -48,7 +49,7 @@ export type World = Awaited<ReturnType<typeof openWorld>>;
 
 /** @param clock of the service; the chain has its own */
 export async function openWorld({
-  clock = systemClock,
+  clock = clockWithV1,
   slotMs = 50,
   unknownTokensPerMinute = null,
   webhookSecret = null,

@@ -42,6 +42,7 @@ import { NO_TRACES, type Tracer } from '../../src/tracing/tracer.ts';
 import { allOf, judge } from '../audit/rules/judge.ts';
 import { openFaultyRpc } from '../solana/faulty-rpc.ts';
 import { build, limit, MINT, memo, price, transfer } from '../solana/payment-transactions.ts';
+import { clockWithV1 } from '../support/clock-with-v1.ts';
 import { newTestMasterKeys, testKeyCalls, testResultIds } from '../support/key-calls.ts';
 import { freePort } from '../support/processes.ts';
 import { ChainRpc } from '../support/rpc.ts';
@@ -204,7 +205,7 @@ export async function openWorld({
     const port = await freePort();
     const publicUrl = `http://127.0.0.1:${port}`;
     servicesUrl ||= publicUrl;
-    const app = makeServer({ publicUrl, clock: systemClock }, logger, { tracer });
+    const app = makeServer({ publicUrl, clock: clockWithV1 }, logger, { tracer });
     const paying = {
       // One service, whatever the node: payments are bound to it.
       merchant: { ...merchant, publicUrl: servicesUrl },
