@@ -1,6 +1,6 @@
 /**
- * Explains errors of the operating system: a port in use, an address or a folder that cannot be used. Only the operator
- * can fix these, so they are shown with a hint and without a stack.
+ * Explains errors of the operating system and the chain: a port in use, a folder that cannot be used, no endpoint. Only
+ * the operator can fix these, so they are shown with a hint and without a stack.
  */
 
 const PORTS = 'set another port with PORT, ADMIN_PORT or SOLANA_LOCAL_PORT (0: any free one)';
@@ -14,6 +14,7 @@ const HINTS: Readonly<Record<string, string>> = {
   EADDRNOTAVAIL: HOST,
   ENOTFOUND: HOST,
   chain_in_use: 'Stop that process, or give this one another DATA_DIR.',
+  chain_unavailable: 'Check SOLANA_RPC_URL and the network; a local chain is started first: docket chain.',
   EEXIST: FOLDER,
   ENOTDIR: FOLDER,
   EROFS: FOLDER,

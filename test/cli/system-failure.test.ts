@@ -17,7 +17,7 @@ let taken: Server;
 let takenPort: string;
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'system-failure-'));
-  taken = createServer();
+  taken = createServer((socket) => socket.destroy());
   await new Promise<void>((resolve) => taken.listen(0, '127.0.0.1', resolve));
   const address = taken.address();
   takenPort = String(typeof address === 'object' && address?.port);
@@ -61,6 +61,15 @@ describe('errors of the operating system are explained, without a stack', () => 
     const { code, err } = await docket(['serve'], { HOST: '203.0.113.1' });
     expect(code).toBe(EXIT.unavailable);
     expect(err).toMatch(/203\.0\.113\.1.*\nSet HOST and ADMIN_HOST to addresses of this machine/);
+    expect(err).not.toMatch(/Unexpected|\n\s+at /);
+  });
+
+  it('the chain of the service is not there yet', { timeout: STARTS_WITHIN_MS }, async () => {
+    // Something listens there that is no chain.
+    const SOLANA_RPC_URL = `http://127.0.0.1:${takenPort}`;
+    const { code, err } = await docket(['serve'], { SOLANA_NETWORK: 'local', SOLANA_RPC_URL });
+    expect(code).toBe(EXIT.unavailable);
+    expect(err).toContain('Check SOLANA_RPC_URL and the network');
     expect(err).not.toMatch(/Unexpected|\n\s+at /);
   });
 
