@@ -18,7 +18,10 @@ export interface Lingering {
   isLingering(socket: Socket): boolean;
   /** Makes sure that Node closes this connection only after the rest of its request has been read. */
   guard(socket: Socket, newestRequest: () => IncomingMessage | undefined): void;
-  /** Call it once an answer has been sent. A request that was destroyed names no socket any more. It also limits the rest of the request on a connection that stays open. */
+  /**
+   * Call it once an answer has been sent. It also limits the rest of the request on a connection that stays open.
+   * @param socket of the request, which no longer names it once it is destroyed
+   */
   answered(socket: Socket, request: IncomingMessage): void;
 }
 
