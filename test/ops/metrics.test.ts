@@ -6,6 +6,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { parse } from 'yaml';
+import { withinOneDay } from '../support/within-one-day.ts';
 import { FROM_PROMETHEUS, familyOf, groupedBy, metricsIn } from './named-metrics.ts';
 import { type ObservedService, type Scrape, startObservedService } from './observed-service.ts';
 import { promtool } from './promtool.ts';
@@ -22,6 +23,7 @@ const sample = (scrape: Scrape, name: string): number => scrape.samples.get(name
 const growth = (name: string): number => sample(after, name) - sample(before, name);
 
 beforeAll(async () => {
+  await withinOneDay();
   observed = await startObservedService();
   wallet = await observed.wallet();
   before = await observed.scrape();
@@ -59,7 +61,7 @@ beforeAll(async () => {
     },
     { timeout: 60_000, interval: 200 },
   );
-}, 120_000);
+}, 180_000);
 afterAll(() => observed?.close());
 
 describe('/metrics of a running service', () => {

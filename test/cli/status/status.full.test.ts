@@ -8,6 +8,7 @@ import { type Service, startService } from '../../../src/main.ts';
 import { freePorts } from '../../../src/runtime/free-ports.ts';
 import { silent } from '../../http/serving.ts';
 import { docketInProcess } from '../../support/docket-in-process.ts';
+import { withinOneDay } from '../../support/within-one-day.ts';
 
 const DOCKET = join(import.meta.dirname, '../../../fixtures/demo-before.json');
 
@@ -19,6 +20,7 @@ describe('docket status of a real service', () => {
   const status = async () => JSON.parse((await docket('status', '--json')).out);
 
   beforeAll(async () => {
+    await withinOneDay();
     directory = await mkdtemp(join(tmpdir(), 'status-full-'));
     const [port, adminPort, rpcPort] = await freePorts(3);
     environment = {
@@ -31,7 +33,7 @@ describe('docket status of a real service', () => {
       CALLBACK_ALLOW_PRIVATE: '127.0.0.1:9000',
     };
     service = await startService(readConfig(environment), { logger: silent });
-  }, 60_000);
+  }, 120_000);
   afterAll(async () => {
     await service?.stop();
     await rm(directory, { recursive: true, force: true });
