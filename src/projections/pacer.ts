@@ -1,5 +1,6 @@
 /** How fast a generation is built beside the one that readers see: as fast as the machine allows while nobody waits. */
 import { pause } from '../runtime/pause.ts';
+import { LOW_DISK_BYTES } from '../storage/disk-space.ts';
 import type { ReadStore } from '../storage/read-store.ts';
 
 export interface Pacer {
@@ -16,6 +17,8 @@ export interface PacerOptions {
   readonly load?: (() => number) | undefined;
   /** Whether the operator's `--max-rate` applies: to a rebuild, and not to a generation that is kept. True if omitted. */
   readonly isLimited?: boolean;
+  /** Space on the disk that it fills; null if that is unknown. It waits while there is little. */
+  readonly freeBytes?: (() => Promise<number | null>) | undefined;
 }
 
 /** Below this load, the rebuild has the rest of the machine. */
@@ -48,7 +51,8 @@ export async function writePace(
   }
 }
 
-export function createPacer({ readStore, projection, load = () => 0, isLimited = true }: PacerOptions): Pacer {
+export function createPacer(options: PacerOptions): Pacer {
+  const { readStore, projection, load = () => 0, isLimited = true, freeBytes = async () => null } = options;
   let maxRate: number | null = null;
   let lookedAt = Number.NEGATIVE_INFINITY;
   /** When the events so far are due at the highest rate. */
@@ -56,8 +60,11 @@ export function createPacer({ readStore, projection, load = () => 0, isLimited =
   return {
     portion: () => (load() > IDLE ? PORTION_BESIDE_LOAD : maxRate === null ? undefined : Math.max(1, maxRate)),
     async rest(events, tookMs, signal) {
-      if (isLimited && performance.now() - lookedAt > LOOK_EVERY_MS) {
-        maxRate = await readPace(readStore, projection);
+      if (performance.now() - lookedAt > LOOK_EVERY_MS) {
+        if (isLimited) maxRate = await readPace(readStore, projection);
+        while (!signal.aborted && ((await freeBytes()) ?? LOW_DISK_BYTES) < LOW_DISK_BYTES) {
+          await pause(LONGEST_REST_MS, signal);
+        }
         lookedAt = performance.now();
       }
       const now = performance.now();

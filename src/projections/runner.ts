@@ -37,6 +37,8 @@ export interface ProjectionRunnerOptions {
   readonly folds?: 'active' | 'beside' | 'all';
   /** How busy the thread is that serves callers, 0 to 1: what is built beside yields to it. */
   readonly load?: () => number;
+  /** Space on the disk of the read store, if that is known: what is built waits while there is little. */
+  readonly freeBytes?: () => Promise<number | null>;
 }
 
 export interface ProjectionStatus {
@@ -108,7 +110,7 @@ export function createProjectionRunner(options: ProjectionRunnerOptions): Projec
   const { log, readStore, projections, clock, leaseMs = LEASE_MS, retryDelaysMs = RETRY_DELAYS_MS } = options;
   const names = projections.map(({ name }) => name);
   if (new Set(names).size < names.length) throw new RangeError(`duplicate projection names:  ${names.join(', ')}`);
-  const { folds = 'active', load, logger } = options;
+  const { folds = 'active', load, logger, freeBytes } = options;
   const projectors = new Map<string, Projector>();
   const ending = new Set<Promise<void>>();
   /** Projections whose readers are about to move. */
@@ -167,7 +169,13 @@ export function createProjectionRunner(options: ProjectionRunnerOptions): Projec
         const pacer =
           role === 'active'
             ? undefined
-            : createPacer({ readStore, projection: projection.name, load, isLimited: role === 'building' });
+            : createPacer({
+                readStore,
+                projection: projection.name,
+                load,
+                isLimited: role === 'building',
+                freeBytes: role === 'building' ? freeBytes : undefined,
+              });
         const isAwaited = () => performance.now() < (movedUntil.get(projection) ?? 0);
         const own = { projection, generation, pacer, leaseMs, retryDelaysMs, isAwaited };
         const projector = new Projector({ ...options, ...own });

@@ -30,6 +30,7 @@ import type { BlockhashWatch } from '../solana/blockhash-watch.ts';
 import { type Chain, ChainUnavailable } from '../solana/chain.ts';
 import { describeWrong, endpointNetworks, type WrongEndpoint } from '../solana/network-check.ts';
 import { checkReceiver, type Receiver, type ReceiverReport } from '../solana/prepare-receiver.ts';
+import { LOW_DISK_BYTES } from '../storage/disk-space.ts';
 import type { EventLog } from '../storage/event-log.ts';
 import type { PayloadStore } from '../storage/payload-store.ts';
 import type { ReadStore } from '../storage/read-store.ts';
@@ -43,8 +44,6 @@ const DOWN_BEHIND_SECONDS = 60;
 const DEGRADED_OVERDUE_SECONDS = 300;
 
 const MEBIBYTE = 1024 * 1024;
-/** Enough space for a busy service until an operator can react. */
-const LOW_DISK_BYTES = 64 * MEBIBYTE;
 /** Less than the write-ahead logs may need between two checkpoints: the next write may fail. */
 const FULL_DISK_BYTES = 8 * MEBIBYTE;
 

@@ -57,3 +57,24 @@ it('has no limit once it is taken off', async () => {
   await writePace(readStore, 'cases', null);
   expect(await readPace(readStore, 'cases')).toBeNull();
 });
+
+it('waits while the disk has little space, and goes on once there is more', async () => {
+  const free = [1024, null, 64 * 1024 * 1024];
+  const looks: (number | null)[] = [];
+  const freeBytes = async () => {
+    const now = free.shift() ?? null;
+    looks.push(now);
+    return now;
+  };
+  await createPacer({ readStore: cells(), projection: 'cases', freeBytes }).rest(250, 1, never);
+  expect(looks).toEqual([1024, null]);
+
+  const stopping = new AbortController();
+  const rest = createPacer({ readStore: cells(), projection: 'cases', freeBytes: async () => 0 }).rest(
+    1,
+    1,
+    stopping.signal,
+  );
+  stopping.abort();
+  await rest;
+});
