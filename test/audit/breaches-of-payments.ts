@@ -50,6 +50,15 @@ export const BREACHES_OF_PAYMENTS: readonly PlantedBreach[] = [
     plant: (log, { plain }) => log.set(log.at(plain, 'QueryAnswered'), { answer: null }),
   },
   {
+    name: 'a query that is charged for the answer of another',
+    rule: 'answer_used_once',
+    plant(log, { plain, second }) {
+      const { answer } = log.at(plain, 'QueryAnswered').data;
+      log.set(log.at(second, 'QueryAnswered'), { answer: answer as string });
+      return log.at(second, 'PaymentSubmitted');
+    },
+  },
+  {
     name: 'a query that is charged as if it had been a call on keys',
     rule: 'charge_has_answer',
     plant(log, { plain, bobsKey }) {

@@ -54,6 +54,8 @@ function follow(over: Partial<AfterSettlementPorts> = {}) {
 
 const CASE = { case_id: '3:24-cv-42', court_code: 'CAND', case: { case_number: '3:24-cv-00042' } };
 
+const KEY_CALLS = { show: { endpoint: 'GET /v2/wallet/keys' }, rotate: { endpoint: 'POST /v2/wallet/keys' } };
+
 /** A payment as its request records it, up to its submission or further. */
 async function pay(
   over: Partial<RecordedAnswer> = {},
@@ -86,7 +88,7 @@ async function pay(
       : { deliveries: answer.callbacks.map((one) => one.deliveryId), keyCall: answer.keyCall };
   const charge = { ...settled.data, requestId, owes };
   const events: DomainEvent[] = [
-    PaymentAuthorized.of({ ...authorization, requestId }),
+    PaymentAuthorized.of({ ...authorization, requestId, ...(answer.keyCall && KEY_CALLS[answer.keyCall.does]) }),
     QueryAnswered.of(answer),
     PaymentSubmitted.of(submission),
     ...outcomes.map((outcome) => {

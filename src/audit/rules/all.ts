@@ -11,7 +11,7 @@ import { masterKeyRules, receiverRules } from './log.ts';
 import { banRules, hostRules, sourcePauseRules } from './operator-acts.ts';
 import { operatorRules } from './operator-named.ts';
 import { paymentRules } from './payment.ts';
-import { identifierFacts, transactionFacts } from './payment-facts.ts';
+import { answerFacts, identifierFacts, transactionFacts } from './payment-facts.ts';
 import { signatureRules } from './payment-wire.ts';
 import { alertRules, webhookRules } from './source.ts';
 import { walletRules } from './wallet.ts';
@@ -30,7 +30,13 @@ export const STREAM_RULES: readonly StreamRules<Json>[] = [
   alertRules,
 ];
 
-export const FACT_RULES: readonly FactRules[] = [transactionFacts, identifierFacts, deliveryFacts, walletFacts];
+export const FACT_RULES: readonly FactRules[] = [
+  transactionFacts,
+  answerFacts,
+  identifierFacts,
+  deliveryFacts,
+  walletFacts,
+];
 
 export const LOG_RULES: readonly LogRules<Json>[] = [
   receiverRules,

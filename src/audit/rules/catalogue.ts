@@ -46,6 +46,7 @@ export const RULES = {
   outcome_in_time: rule('A submitted payment has an outcome within 24 hours.'),
   finality_in_time: rule('A settled payment is final, or rolled back, within 24 hours.'),
   transaction_used_once: rule('No transaction pays for two requests.'),
+  answer_used_once: rule('No stored answer is charged to two payments.'),
   paid_to_the_receiver: rule("A payment is on the log's chain, in its mint, to its receiver at the time."),
   identifier_one_request: rule('A payment identifier names one request.'),
   identifier_claimed: rule(

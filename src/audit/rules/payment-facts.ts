@@ -3,18 +3,20 @@ import type { Payment, Purchase } from '../../commands/payment/payment.ts';
 import type { Json } from '../../events/event.ts';
 import type { PaymentEvent } from '../../events/payment.ts';
 import type { Fact, FactRules, Findings, JudgedEvent } from '../judging.ts';
+import type { RuleName } from './catalogue.ts';
 import { momentOf } from './moment.ts';
 
 /**
  * Of a callback: `promised` by a settlement, `undone` by a rollback, `scheduled`. Of a wallet: a key call that was
- * `bought` or `undone`. Of a transaction and an identifier: `submitted`, `ended`, `claimed`.
+ * `bought` or `undone`. Of a transaction and an identifier: `submitted`, `ended`, `claimed`. Of a stored answer: `submitted`.
  */
 export function statePaymentFacts(known: Payment, event: PaymentEvent, judged: JudgedEvent, findings: Findings): void {
   const { stream, revision } = judged;
   switch (event.type) {
     case 'PaymentSubmitted': {
       findings.state(`transaction:${event.data.transaction}`, 'submitted', null);
-      if (!('authorization' in known)) return;
+      if (known.status !== 'answered') return;
+      if (known.answer.answer !== null) findings.state(`answer:${known.answer.answer}`, 'submitted', null);
       const { identifierHash, requestHash } = known.authorization;
       if (identifierHash === null) return;
       // Authorized, answered and submitted by one append.
@@ -56,26 +58,25 @@ function stateOwed(
   findings.state(`wallet:${wallet}`, isOwed ? 'bought' : 'undone', { keyId, does, ...moment });
 }
 
-export const transactionFacts: FactRules = {
-  kind: 'transaction',
+/** What only one payment may name. */
+const usedOnce = (kind: string, rule: RuleName): FactRules => ({
+  kind,
   judge(facts, _until, breach) {
     let first: Fact | null = null;
     for (const fact of facts) {
       first ??= fact;
       if (fact.stream === first.stream) continue;
       const { stream, revision, position } = fact;
-      const found = `one that ${first.stream} submitted before`;
-      breach({
-        rule: 'transaction_used_once',
-        stream,
-        revision,
-        position,
-        expected: 'a transaction of its own',
-        found,
-      });
+      const expected = `${kind === 'answer' ? 'an' : 'a'} ${kind} of its own`;
+      breach({ rule, stream, revision, position, expected, found: `one that ${first.stream} submitted before` });
     }
   },
-};
+});
+
+export const transactionFacts = usedOnce('transaction', 'transaction_used_once');
+
+/** Stored bytes begin with random ones, so two answers never have one name. */
+export const answerFacts = usedOnce('answer', 'answer_used_once');
 
 interface Submitted {
   readonly payment: string;

@@ -6,7 +6,7 @@ import { hash } from 'node:crypto';
 import type { Database } from '../../storage/sqlite/driver.ts';
 
 /** Another number for each change of what is kept: a checkpoint of another format is refused. */
-export const CHECKPOINT_FORMAT = 6;
+export const CHECKPOINT_FORMAT = 7;
 
 const TABLES = `
   CREATE TABLE IF NOT EXISTS notes (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
