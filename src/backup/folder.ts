@@ -1,5 +1,5 @@
 /** The folder of a backup: what is in it, and how a new part becomes visible in one step. */
-import { open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
+import { mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pause } from '../runtime/pause.ts';
 import { privateFolder } from '../runtime/secret-file.ts';
@@ -72,8 +72,18 @@ export async function beginPart(directory: string, incremental: boolean, owner: 
   }
   const folder = join(directory, partialFolder(number));
   await removeAbandoned(folder);
-  privateFolder(folder);
+  // Not if it exists: of two runs that start at the same moment, one is first.
+  await mkdir(folder, { mode: 0o700 }).catch((error: NodeJS.ErrnoException) => {
+    throw error.code === 'EEXIST' ? inUse(folder) : error;
+  });
   await writeBackupFile(folder, OWNER, Buffer.from(owner));
+  if ((await stat(join(directory, partFolder(number))).catch(missing)) !== null) {
+    await rm(folder, { recursive: true, force: true });
+    throw new CopyRefused(
+      `Another process has added ${partFolder(number)} meanwhile.`,
+      'Run it again with --incremental.',
+    );
+  }
   return { manifest, number, folder };
 }
 
@@ -121,21 +131,23 @@ async function list(directory: string, before: Manifest | null, part: Part): Pro
 /** @throws CopyRefused while another process writes to it */
 async function removeAbandoned(folder: string): Promise<void> {
   const owner = await ownerOf(folder);
-  if (owner !== null && !isDeadLocalOwner(owner)) {
-    throw new CopyRefused(
-      `Another process is writing to ${folder}.`,
-      'Wait for it. If no docket backup runs on any machine, delete that folder.',
-    );
-  }
+  if (owner !== null && !isDeadLocalOwner(owner)) throw inUse(folder);
   await rm(folder, { recursive: true, force: true });
 }
 
+const inUse = (folder: string): CopyRefused =>
+  new CopyRefused(
+    `Another process is writing to ${folder}.`,
+    'Wait for it. If no docket backup runs on any machine, delete that folder.',
+  );
+
 /** Null if no process that may still be alive has named itself. */
 async function ownerOf(folder: string): Promise<string | null> {
+  if ((await stat(folder).catch(missing)) === null) return null;
   const read = () => readFile(join(folder, OWNER), 'utf8').catch(missing);
   const owner = await read();
-  if (owner !== '') return owner;
-  // A living process writes its name as soon as it has created the file; a killed one has left it empty.
+  if (owner) return owner;
+  // A living process writes its name as soon as it has created the folder; a killed one may not have come so far.
   await pause(NAMED_WITHIN_MS, undefined);
   return (await read()) || null;
 }

@@ -114,6 +114,17 @@ describe('a backup', () => {
     expect(await problems()).toEqual([]);
   });
 
+  it('is taken by one of two runs that start at the same moment', async () => {
+    const runs = await Promise.allSettled([take(), take(), take()]);
+    expect(runs.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
+    for (const run of runs) {
+      if (run.status === 'rejected')
+        expect(String(run.reason)).toMatch(/Another process (?:is writing|has added)|is not empty/);
+    }
+    expect(await problems()).toEqual([]);
+    expect(await readdir(directory())).toEqual(['backup.json', 'part-0001']);
+  });
+
   it('can be read only by its owner', async () => {
     await take();
     for (const name of await readdir(directory(), { recursive: true })) {
