@@ -37,6 +37,8 @@ export class CheckpointMismatch extends Error {
   constructor(
     message: string,
     readonly hint: string,
+    /** Whether the log itself is another than it was, which is a breach. */
+    readonly isChanged = false,
   ) {
     super(message);
     this.name = 'CheckpointMismatch';
@@ -77,7 +79,7 @@ export async function assertSameLog(
   await assertHead(checkpoint, log);
   const head = await log.head();
   if (checkpoint.upTo !== null && (head === null || head < checkpoint.upTo)) {
-    throw new CheckpointMismatch('The log ends before what the checkpoint has verified.', CHANGED);
+    throw new CheckpointMismatch('The log ends before what the checkpoint has verified.', CHANGED, true);
   }
   if (comparesContent && checkpoint.payloads === null && checkpoint.events > 0) {
     throw new CheckpointMismatch(
@@ -101,6 +103,7 @@ async function assertLast({ last, events }: Checkpoint, log: RawEventLog): Promi
   throw new CheckpointMismatch(
     `The log no longer holds what the checkpoint has verified: ${last.stream} ${last.revision}, event ${events}, is ${found ? 'another' : 'missing'}.`,
     CHANGED,
+    true,
   );
 }
 
@@ -112,6 +115,7 @@ async function assertHead({ heads: { proven } }: Checkpoint, log: RawEventLog): 
   throw new CheckpointMismatch(
     `The log no longer holds the head of ${proven.size} events with root ${proven.root}, which the checkpoint has verified.`,
     CHANGED,
+    true,
   );
 }
 

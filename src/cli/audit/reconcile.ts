@@ -150,7 +150,7 @@ function explained(error: unknown, { state }: ReconcileOptions): unknown {
       state === undefined ? 'Give --state FILE, so that the next run need not start again.' : continues(state);
     return new CliError(
       `The comparison stopped: ${error.message}.`,
-      `Check the endpoint, or give another one with --rpc-url. ${again}`,
+      `Check the endpoint, ask it less often (--rpc-per-second), or give another one with --rpc-url. ${again}`,
       EXIT.unavailable,
       { code: error.code },
     );

@@ -135,7 +135,10 @@ const openedScratch = (checkpoint: string | undefined) =>
   checkpoint === undefined ? openScratch() : openCheckpoint(checkpoint);
 
 function explained(error: unknown): unknown {
-  if (error instanceof CheckpointMismatch) return new CliError(error.message, error.hint);
+  if (error instanceof CheckpointMismatch) {
+    const { message, hint } = error;
+    return error.isChanged ? new FoundWrong(message, hint) : new CliError(message, hint);
+  }
   if (error instanceof CheckpointDamaged) return new CliError(`${error.message}.`, ANEW);
   if (error instanceof CheckpointUnwritable) {
     return new CliError(`${error.message}.`, 'Give a file in a folder where this user may create files.');

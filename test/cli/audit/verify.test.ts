@@ -152,6 +152,17 @@ it('continues from a checkpoint', async () => {
   expect(reads).toEqual([8, 0]);
 });
 
+it('finds by a checkpoint that the log was cut since', async () => {
+  const cut = await openSampleLog();
+  await cut.head();
+  const file = join(cut.directory, 'audited.sqlite');
+  expect(await verify(cut, '--checkpoint', file)).toMatchObject({ code: EXIT.ok });
+  cut.tamper((db) => db.exec('DELETE FROM events WHERE position = (SELECT max(position) FROM events)'));
+  const { code, err } = await verify(cut, '--checkpoint', file);
+  await cut.remove();
+  expect([code, err]).toEqual([EXIT.found, expect.stringMatching(/no longer holds what the checkpoint has verified/)]);
+});
+
 it.each([
   ['--limit many', EXIT.usage, /--limit is not a whole number/],
   ['--head nowhere.txt', EXIT.usage, /--head cannot be read/],
