@@ -73,6 +73,7 @@ async function assertContinues(log: Pick<EventLog, 'read'>, state: ReconcileStat
   const standing = found === undefined ? 'is missing' : 'is another';
   throw new StateUnusable(
     `the log was changed, cut or restored since: its event ${mark.stream} ${mark.revision} ${standing}`,
+    true,
   );
 }
 

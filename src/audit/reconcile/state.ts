@@ -26,7 +26,11 @@ import {
 /** The file is not one of this command, or of another log. */
 export class StateUnusable extends Error {
   readonly code = 'reconcile_state_unusable';
-  constructor(problem: string) {
+  /** @param isChanged whether the log itself is another than it was */
+  constructor(
+    problem: string,
+    readonly isChanged = false,
+  ) {
     super(problem);
     this.name = 'StateUnusable';
   }

@@ -164,7 +164,13 @@ function explained(error: unknown, { state }: ReconcileOptions): unknown {
         code: error.code,
       },
     );
-  if (error instanceof StateUnusable && state !== undefined) return stateError(error.message, state);
+  if (error instanceof StateUnusable && state !== undefined) {
+    if (!error.isChanged) return stateError(error.message, state);
+    return new FoundWrong(
+      `--state ${state} cannot be used: ${error.message}.`,
+      'Run docket audit verify. Another --state file compares what the log holds now.',
+    );
+  }
   // A run without the file shows whether the fault is in it or in this program.
   if (
     state !== undefined &&

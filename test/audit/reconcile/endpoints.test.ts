@@ -263,6 +263,14 @@ describe('a state file', () => {
     expect([code, err]).toEqual([EXIT.usage, expect.stringContaining('belongs to another log')]);
   });
 
+  it('whose newest event the log no longer has shows that the log was cut', async () => {
+    const held = ReconcileState.open(state);
+    held.setFact('mark', JSON.stringify({ stream: 'payment-gone', revision: 0, position: '1', hash: 'x' }));
+    held.close();
+    const { code, err } = await reconciled(shop, '--state', state);
+    expect([code, err]).toEqual([EXIT.found, expect.stringContaining('its event payment-gone 0 is missing')]);
+  });
+
   it('that was edited is refused', async () => {
     const held = ReconcileState.open(state);
     held.setFact('mark', 'no JSON');
