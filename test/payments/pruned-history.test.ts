@@ -6,8 +6,8 @@ import { openWorld, type World } from './world.ts';
 
 let world: World;
 beforeAll(async () => {
-  // 150 slots of 10 ms: a blockhash ends within two seconds.
-  world = await openWorld({ paidBefore: true, slotMs: 10, endpoints: 2 });
+  // A blockhash ends after 150 slots: soon, but not before its payment is sent on a machine that pauses.
+  world = await openWorld({ paidBefore: true, slotMs: 30, endpoints: 2 });
 });
 afterAll(() => world.close());
 
