@@ -24,7 +24,7 @@ import { contextOf } from '../../storage/samples.ts';
 import { docketInProcess } from '../../support/docket-in-process.ts';
 
 export async function openShop() {
-  const world = await openWorld({ paidBefore: true, slotMs: 10 });
+  const world = await openWorld({ paidBefore: true, slotMs: 15 });
   const genesisHash = await world.rpc.call<string>('getGenesisHash');
   const { payTo, mint } = world.receiver;
   const founded = { logId: randomUUID(), network: world.merchant.network.caip2, genesisHash, mint, receiver: payTo };

@@ -30,7 +30,7 @@ import { type DocketRun, docketInProcess } from '../../support/docket-in-process
 let chain: TestChain;
 let genesisHash: string;
 beforeAll(async () => {
-  chain = await openChain({ slotMs: 10 });
+  chain = await openChain({ slotMs: 25 });
   genesisHash = (await chain.rpc('getGenesisHash')).result as string;
 });
 afterAll(() => chain.dispose());
