@@ -162,12 +162,12 @@ export type DocketAliasEvent = EventOf<typeof AliasClaimed>;
 export const DOCKET_EVENTS = [AliasClaimed, ...DOCKET_STREAM_EVENTS] as const;
 
 export const docketStream = (court: string, caseNumber: string): string => `docket-${court}-${caseNumber}`;
+/** The court of a docket's stream. Court codes contain no hyphen, so the first hyphen ends the code. */
+export const courtOfDocket = (stream: string): string | undefined => /^docket-([a-z0-9_]+)-/.exec(stream)?.[1];
+export const docketAliasStream = (court: string, number: string): string => `docket-alias-${court}-${number}`;
+
 /** The filings whose content an event names. */
 export function filingsIn({ type, data }: DocketEvent): readonly string[] {
   if (type === 'FilingsRecorded') return data.filings.map(({ filingId }) => filingId);
   return type === 'FilingRevised' ? [data.filing.filingId] : [];
 }
-
-/** The court of a docket's stream. Court codes contain no hyphen, so the first hyphen ends the code. */
-export const courtOfDocket = (stream: string): string | undefined => /^docket-([a-z0-9_]+)-/.exec(stream)?.[1];
-export const docketAliasStream = (court: string, number: string): string => `docket-alias-${court}-${number}`;
