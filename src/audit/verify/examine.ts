@@ -148,7 +148,7 @@ function examine(raw: RawEvent, names: string, before: Link | null): ExaminedEve
       recomputed = null;
     }
     const newest = newestSchemaOf(type);
-    // It was written by a later version, whose rules are not known here, or by nobody.
+    // It is forged, or a later version wrote it, whose rules are not known here.
     if (metadata.schemaVersion > newest) {
       const [expected, found] = [`schema version ${newest} of ${type} at most`, `version ${metadata.schemaVersion}`];
       return wrong({ rule: 'schema_fits', expected, found }, hash);

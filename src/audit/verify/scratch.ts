@@ -115,7 +115,7 @@ export class Scratch {
     this.#write.run(name, this.#sealed(JSON.stringify(value)));
   }
 
-  /** With a hash, which finds accidents. Whoever edits the file on purpose can compute it, too. */
+  /** With a hash, which finds accidents. Someone who edits the file on purpose can compute it, too. */
   #sealed(value: string): string {
     return `${hash('sha256', `${this.#schema}\n${value}`)}\n${value}`;
   }

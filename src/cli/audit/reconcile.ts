@@ -176,7 +176,7 @@ function explained(error: unknown, { state }: ReconcileOptions): unknown {
     state !== undefined &&
     (error instanceof TypeError || error instanceof SyntaxError || error instanceof RangeError)
   )
-    return stateError(`it is damaged or was edited (${error.message})`, state);
+    return stateError('it is damaged or was edited', state);
   const { code, message } = error as { code?: unknown; message?: unknown };
   // The log reports failures of its own, so this one is of the state.
   if (typeof code === 'string' && code.startsWith('SQLITE_'))

@@ -64,8 +64,8 @@ export async function receiveBody(
 }
 
 /**
- * Leaves the request and its connection as they are when reading ends early: the caller still reads why its body is refused.
- * Passed on directly, the request's own iterator would get the error, and destroy the request.
+ * Keeps the connection open when reading ends early, so that the caller still receives the reason. Given to a pipeline
+ * directly, the request's own iterator destroys the request on an error.
  */
 async function* chunksOf(request: IncomingMessage): AsyncGenerator<Buffer> {
   for await (const chunk of request.iterator({ destroyOnReturn: false })) yield chunk;
